@@ -1,0 +1,38 @@
+/**
+ * Recognises instances across realms and across two installed copies of the package.
+ *
+ * A class carries, on its prototype, a method under `Symbol.for('bobbin/<Name>')` that answers whether
+ * `this` really went through that class's constructor (a private field is there). Data cannot carry
+ * symbols, a spread copy does not carry the prototype, and `Object.create(Class.prototype)` has no
+ * private field, so none of them passes; `constructor.name` plays no part.
+ */
+export function brandOf(name: string): symbol {
+  return Symbol.for(`bobbin/${name}`)
+}
+
+type Constructor<T> = abstract new (...args: never) => T
+
+/** True when `value` is an instance of the class branded `name`, from this or another copy of the package. */
+export function isInstanceOf<T = unknown>(
+  value: unknown,
+  name: string,
+  constructor?: Constructor<T>,
+): value is T {
+  if (typeof value !== 'object' || value === null) return false
+  const check: unknown = Reflect.get(value, brandOf(name))
+  if (typeof check === 'function') return answersTrue(check, value)
+  return constructor !== undefined && !hasBrand(constructor, name) && value instanceof constructor
+}
+
+function answersTrue(check: object, value: object): boolean {
+  try {
+    return Reflect.apply(check as () => unknown, value, []) === true
+  } catch {
+    return false
+  }
+}
+
+/** A class that has the brand is judged by it alone: `instanceof` would accept a bare prototype. */
+function hasBrand(constructor: Constructor<unknown>, name: string): boolean {
+  return brandOf(name) in (constructor.prototype as object)
+}

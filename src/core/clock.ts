@@ -1,0 +1,7 @@
+/** Where the present comes from; tests pass their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now() }

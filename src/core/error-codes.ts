@@ -1,0 +1,67 @@
+/** What a rejected field looks like: where it is, which rule it broke, and how to satisfy it. */
+export interface InvalidField {
+  /** Dotted path of the offending field, or an empty string for the value as a whole. */
+  readonly path: string
+  readonly rule: string
+}
+
+/** Every error code with the shape of its `data`. Adding an error is adding a line here. */
+export interface ErrorData {
+  E_INVALID_INITIAL_TOKENIZABLE_VALUE: InvalidField
+  E_INVALID_INITIAL_IDENTITY_VALUE: InvalidField
+  E_INVALID_INITIAL_MESSAGE_VALUE: InvalidField
+  E_INVALID_INITIAL_THOUGHT_VALUE: InvalidField
+  E_INVALID_INITIAL_MEMORY_VALUE: InvalidField
+  E_INVALID_INITIAL_RETRIEVABLE_VALUE: InvalidField
+  E_INVALID_INITIAL_MEDIA_VALUE: InvalidField
+  E_INVALID_INITIAL_TOOL_CALL_VALUE: InvalidField
+  E_INVALID_INITIAL_TOOL_VALUE: InvalidField
+  /** JSON nests deeper than the limit. */
+  E_JSON_TOO_DEEP: { readonly limit: number }
+  /** Arguments are not strict JSON: which rule, and where. */
+  E_INVALID_ARGUMENTS: { readonly path: string; readonly rule: ArgumentRule }
+  /** Arguments are JSON but do not satisfy the tool's input schema. */
+  E_ARGUMENTS_REJECTED: { readonly tool: string; readonly issues: readonly InvalidField[] }
+  /** A tool's handler threw; the original is the error's `cause`. */
+  E_TOOL_DOWNSTREAM_ERROR: { readonly tool: string }
+  /** A tool with this name is registered already. */
+  E_TOOL_COLLISION: { readonly tool: string }
+  /** A tool used something its context does not offer. */
+  E_MISSING_CAPABILITY: { readonly capability: string }
+  /** A value that claims to be a spool reader lacks part of the contract. */
+  E_NOT_A_SPOOL_READER: { readonly missing: string }
+  /** A value that claims to be a media reader lacks part of the contract. */
+  E_NOT_A_MEDIA_READER: { readonly missing: string }
+  /** The spool holds nothing under this digest. */
+  E_SPOOL_NOT_FOUND: { readonly digest: string }
+  /** Bytes on the spool are not the bytes that were written. */
+  E_SPOOL_CORRUPT: { readonly digest: string; readonly part: string }
+  /** Writing would exceed the spool's quota. */
+  E_SPOOL_QUOTA: { readonly quota: number; readonly used: number }
+  /** The file system refused a write: disk full, read-only, too many files. */
+  E_SPOOL_WRITE_FAILED: { readonly reason: string }
+  /** A digest, tenant or other name is not of the form that the spool accepts. */
+  E_SPOOL_INVALID_NAME: { readonly name: string; readonly rule: string }
+  /** A read asked for more than its limit. */
+  E_LIMIT_EXCEEDED: { readonly what: string; readonly limit: number; readonly actual: number }
+  /** A stored record cannot be restored: a part it refers to is not available. */
+  E_UNRESOLVED_REFERENCE: { readonly reference: string }
+}
+
+/** The rules of strict JSON arguments that an input can break. */
+export type ArgumentRule =
+  | 'not-json'
+  | 'not-an-object'
+  | 'duplicate-key'
+  | 'unsafe-integer'
+  | 'not-finite'
+  | 'lone-surrogate'
+  | 'too-deep'
+  | 'too-large'
+  | 'cycle'
+  | 'not-plain'
+  | 'sparse-array'
+  | 'unsupported-type'
+
+/** A literal union of every code a `BobbinError` can carry. */
+export type ErrorCode = keyof ErrorData

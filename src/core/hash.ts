@@ -1,0 +1,14 @@
+/** What a platform must give: SHA-256 at once, SHA-256 in pieces, and HMAC-SHA-256. */
+export interface Hashing {
+  /** Lower-case hex digest of bytes, or of a string's UTF-8 form. */
+  sha256Hex(data: string | Uint8Array): string
+  sha256Stream(): Sha256Stream
+  hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array
+}
+
+/** A digest in the making, for data that is never whole in memory. */
+export interface Sha256Stream {
+  update(chunk: Uint8Array): void
+  /** Ends the digest; the stream cannot be used afterwards. */
+  digestHex(): string
+}

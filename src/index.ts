@@ -1,0 +1,2 @@
+export { isInstanceOf } from './core/brand.ts'
+export { BobbinError, isBobbinError } from './core/error.ts'

@@ -1,0 +1,30 @@
+import type { SpoolReader } from './spool-reader.ts'
+
+/** What can be wound onto a spool: text, bytes, or a stream of either that is never held whole. */
+export type SpoolInput =
+  | string
+  | Uint8Array
+  | ReadableStream<Uint8Array | string>
+  | AsyncIterable<Uint8Array | string>
+
+/** Content-addressed storage for artifacts and media; equal bytes are stored once per tenant. */
+export interface SpoolStore {
+  /** False when the bytes die with the process. A durable record store refuses a volatile spool. */
+  readonly durable: boolean
+  /** Stores `data` whole or not at all, hashing and indexing while it goes by. */
+  write(data: SpoolInput, options?: { readonly signal?: AbortSignal }): Promise<SpoolReader>
+  /** Opens what was written under `digest`; `E_SPOOL_NOT_FOUND` when there is nothing. */
+  read(digest: string): Promise<SpoolReader>
+  /** Removes one spool; false when there was none. */
+  delete(digest: string): Promise<boolean>
+  /** Every digest the store holds. */
+  digests(): AsyncIterable<string>
+  /** Deletes what is not in `live` and is older than the grace period. */
+  sweep(live: ReadonlySet<string>, options?: { readonly graceMs?: number }): Promise<SweepReport>
+}
+
+export interface SweepReport {
+  readonly kept: number
+  readonly deleted: number
+  readonly bytesFreed: number
+}

@@ -1,0 +1,37 @@
+import type { Violation } from './layer-rules.ts'
+import type { SourceTree } from './source-tree.ts'
+
+/** `export *` hides what a module offers; `import()` of a computed name hides what it needs. */
+export function syntaxViolations(tree: SourceTree): Violation[] {
+  return [...tree.files.values()].flatMap(({ path, syntax }) => [
+    ...syntax.starExports.map((line) => `${path}:${line}: \`export *\`; name what is exported`),
+    ...syntax.defaultExports.map((line) => `${path}:${line}: default export; give it a name`),
+    ...syntax.computedImports.map((line) => `${path}:${line}: import of a computed name`),
+  ])
+}
+
+export function lengthViolations(
+  tree: SourceTree,
+  limits: { readonly source: number; readonly test: number },
+): Violation[] {
+  return [...tree.files.values()].flatMap(({ path, lines, isTest }) => {
+    const limit = isTest ? limits.test : limits.source
+    return lines > limit ? [`${path}: ${lines} lines; split it, ${limit} is the most`] : []
+  })
+}
+
+/** Names that are not kebab-case or that say nothing about what is inside. */
+export function nameViolations(
+  paths: Iterable<string>,
+  vagueWords: readonly string[],
+  vagueNames: readonly string[],
+): Violation[] {
+  return [...paths].flatMap((path) => {
+    const names = path.split('/').map((part) => part.split('.')[0] ?? '')
+    return names.flatMap((name) => {
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${path}: \`${name}\` is not kebab-case`]
+      const vague = vagueNames.includes(name) || name.split('-').some((w) => vagueWords.includes(w))
+      return vague ? [`${path}: \`${name}\` says nothing; name the concept`] : []
+    })
+  })
+}

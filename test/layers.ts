@@ -1,0 +1,62 @@
+/**
+ * The layer table. A folder of `src/` imports from itself and from the rows above it, type imports
+ * included; folders on one row do not import each other. Changing it is a commit of its own.
+ */
+export interface LayerTable {
+  /** From the bottom up. */
+  readonly rows: readonly (readonly string[])[]
+  /** Folders that import any row but not each other; `x/*` makes every folder in `x` a leaf. */
+  readonly leaves: readonly string[]
+  /** Which leaf may import which other leaves. */
+  readonly leafImports: Readonly<Record<string, readonly string[]>>
+}
+
+export const layers: LayerTable = {
+  rows: [
+    ['core'],
+    ['text'],
+    ['spool'],
+    ['tools'],
+    ['artifacts'],
+    ['records'],
+    ['model', 'store'],
+    ['prompt'],
+    ['turn'],
+  ],
+  leaves: ['providers/*', 'wire', 'stores/*', 'testing', 'cli'],
+  leafImports: {
+    'providers/foundry': ['providers/openai'],
+    // A SQLite store brings the file spool that lies beside its database.
+    'stores/sqlite': ['stores/fs'],
+    wire: ['providers/*'],
+    testing: ['*'],
+    cli: ['*'],
+  },
+}
+
+/** Packages that no import path from the root entry may reach, not even lazily or for a type. */
+export const neverFromRoot = [
+  'openai',
+  '@anthropic-ai/*',
+  '@google/*',
+  '@azure/*',
+  '@azure-rest/*',
+  'libsql',
+  '@libsql/*',
+  'better-sqlite3',
+  'postgres',
+  'pg',
+  'node:sqlite',
+]
+
+/** Packages that the root entry may load only when first needed: by `import()`, never statically. */
+export const onlyLazilyFromRoot = ['gpt-tokenizer', 're2js']
+
+/** Words that say nothing, wherever in a file or folder name they stand. */
+export const vagueWords =
+  'util utils utility helper helpers misc common shared manager stuff'.split(' ')
+
+/** Names that say nothing when they stand alone, though they may be part of a good name. */
+export const vagueNames = 'base lib types functions classes interfaces internal'.split(' ')
+
+export const maxLines = { source: 400, test: 600 }

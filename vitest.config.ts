@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: { alias: { '#hash': source('./src/core/hash.node.ts') } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['test/deep/**'],
     testTimeout: 20_000,
   },
 })

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import loadWabt from 'wabt'
+import { plainScanner } from './plain-scanner.ts'
+import { MAX_NEEDLE_BYTES, type Scanner } from './scanner.ts'
+import { SCANNER_MODULE } from './scanner-module.ts'
+import { simdScanner } from './simd-scanner.ts'
+
+const simd = simdScanner() as Scanner
+const WINDOW = 256 * 1024
+
+/** Few distinct bytes, so that near misses and matches are frequent. */
+const fewBytes = (max: number) =>
+  fc.array(fc.constantFrom(10, 97, 98), { maxLength: max }).map((list) => Uint8Array.from(list))
+
+describe('the scanner module', () => {
+  it('is what `scanner.wat` assembles to', async () => {
+    const text = await readFile(new URL('./scanner.wat', import.meta.url), 'utf8')
+    const wabt = await loadWabt()
+    const { buffer } = wabt.parseWat('scanner.wat', text, { simd: true }).toBinary({})
+    expect(Buffer.from(buffer).toString('base64')).toBe(SCANNER_MODULE)
+  })
+
+  it('runs on this platform', () => {
+    expect(simdScanner()).toBeDefined()
+  })
+})
+
+describe('Scanner.count', () => {
+  it('agrees between WebAssembly and plain JavaScript', () => {
+    fc.assert(
+      fc.property(fewBytes(9000), fc.nat(40), (bytes, skip) => {
+        const part = bytes.subarray(skip)
+        expect(simd.count(part, 10)).toBe(plainScanner.count(part, 10))
+      }),
+    )
+  })
+
+  it('does not overflow its lanes on a stretch of nothing but matches', () => {
+    for (const size of [0, 1, 31, 32, 4063, 4064, 4065, 8192, WINDOW - 1, WINDOW, WINDOW * 2 + 5]) {
+      expect(simd.count(new Uint8Array(size).fill(10), 10)).toBe(size)
+    }
+  })
+})
+
+describe('Scanner.finder', () => {
+  const all = (which: Scanner, bytes: Uint8Array, needle: Uint8Array) => {
+    const next = which.finder(needle).within(bytes)
+    const found: number[] = []
+    for (let at = next(0); at >= 0 && found.length < 10_000; at = next(at + 1)) found.push(at)
+    return found
+  }
+
+  it('agrees between WebAssembly and plain JavaScript', () => {
+    const needles = fewBytes(MAX_NEEDLE_BYTES).filter((needle) => needle.length > 0)
+    fc.assert(
+      fc.property(fewBytes(400), needles, (bytes, needle) => {
+        expect(all(simd, bytes, needle)).toEqual(all(plainScanner, bytes, needle))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('finds what lies across the border of two windows', () => {
+    const needle = new TextEncoder().encode('needle')
+    for (let shift = 0; shift <= needle.length + 1; shift++) {
+      const bytes = new Uint8Array(WINDOW * 2 + 100)
+      bytes.set(needle, WINDOW - shift)
+      expect(all(simd, bytes, needle)).toEqual([WINDOW - shift])
+    }
+  })
+
+  it('keeps two searches that take turns apart', () => {
+    const needle = Uint8Array.of(7)
+    const one = simd.finder(needle).within(Uint8Array.of(7, 0, 7))
+    const two = simd.finder(needle).within(Uint8Array.of(0, 7, 0))
+    expect([one(0), two(0), one(1), two(2), one(3)]).toEqual([0, 1, 2, -1, -1])
+    simd.count(Uint8Array.of(1, 1, 1), 1)
+    expect(one(0)).toBe(0)
+  })
+})

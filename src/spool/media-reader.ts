@@ -1,3 +1,8 @@
+import { BobbinError } from '../core/error.ts'
+import { bytesOf } from './spool-input.ts'
+import type { SpoolReader } from './spool-reader.ts'
+import type { SpoolInput } from './spool-store.ts'
+
 /** An opaque, re-openable binary source: each `stream()` starts from the first byte. */
 export interface MediaReader {
   stream(): AsyncIterable<Uint8Array>
@@ -5,4 +10,82 @@ export interface MediaReader {
   readonly byteLength?: number
   /** Lower-case hex SHA-256, absent when it is not known before reading. */
   readonly digest?: string
+}
+
+/** What a source may say about itself beforehand. */
+export interface MediaFacts {
+  readonly byteLength?: number
+  readonly digest?: string
+}
+
+/** Media held in memory; later changes to `bytes` do not reach it. */
+export function bytesMedia(bytes: Uint8Array, facts: Pick<MediaFacts, 'digest'> = {}): MediaReader {
+  const copy = bytes.slice()
+  return mediaReader({ ...facts, byteLength: copy.length }, async function* () {
+    yield copy.slice()
+  })
+}
+
+/** Media in a `Blob` or `File`, read when it is needed. */
+export function blobMedia(blob: Blob, facts: Pick<MediaFacts, 'digest'> = {}): MediaReader {
+  return mediaReader({ ...facts, byteLength: blob.size }, () => bytesOf(blob.stream()))
+}
+
+/** Media from a stream that `open` makes anew for each reading. */
+export function streamMedia(
+  open: () => SpoolInput | Promise<SpoolInput>,
+  facts: MediaFacts = {},
+): MediaReader {
+  return mediaReader(facts, async function* () {
+    yield* bytesOf(await open())
+  })
+}
+
+/** Media whose bytes are on a spool. */
+export function spoolMedia(reader: SpoolReader): MediaReader {
+  return mediaReader({ byteLength: reader.byteLength, digest: reader.digest }, () =>
+    reader.stream(),
+  )
+}
+
+/** A frozen reader from facts and a way to open the bytes. */
+export function mediaReader(
+  { byteLength, digest }: MediaFacts,
+  stream: () => AsyncIterable<Uint8Array>,
+): MediaReader {
+  return Object.freeze({
+    stream,
+    ...(byteLength !== undefined && { byteLength }),
+    ...(digest !== undefined && { digest }),
+  })
+}
+
+/** Gives `value` back as a `MediaReader`, or throws `E_NOT_A_MEDIA_READER` naming what is missing. */
+export function assertMediaReader(value: unknown): MediaReader {
+  const missing = missingFromMediaReader(value)
+  if (missing === undefined) return value as MediaReader
+  throw new BobbinError(
+    'E_NOT_A_MEDIA_READER',
+    `This is not a media reader: \`${missing}\` is missing or of the wrong type. ` +
+      'Make one with `bytesMedia`, `blobMedia`, `streamMedia`, `spoolMedia` or `fileMedia`.',
+    { missing },
+  )
+}
+
+/** True when `value` satisfies the `MediaReader` contract. */
+export function isMediaReader(value: unknown): value is MediaReader {
+  return missingFromMediaReader(value) === undefined
+}
+
+function missingFromMediaReader(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'object'
+  const part = (name: string): unknown => Reflect.get(value, name)
+  if (typeof part('stream') !== 'function') return 'stream'
+  // Line-indexed text and opaque bytes never mix: a spool reader must be wrapped to become media.
+  if (typeof part('lineStart') === 'function') return 'spoolMedia(reader)'
+  const size = part('byteLength')
+  if (size !== undefined && !(Number.isSafeInteger(size) && Number(size) >= 0)) return 'byteLength'
+  const digest = part('digest')
+  const isDigest = typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
+  return digest === undefined || isDigest ? undefined : 'digest'
 }

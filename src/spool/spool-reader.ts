@@ -1,3 +1,5 @@
+import { BobbinError } from '../core/error.ts'
+
 /**
  * Line-indexed text on a spool. Every read is bounded by its caller, and nothing is held in memory
  * that grows with the artifact. Lines are counted from 0 and end at `\n`; a `\r` before it belongs to
@@ -14,7 +16,7 @@ export interface SpoolReader {
   stream(range?: ByteRange): AsyncIterable<Uint8Array>
   /** The byte offset at which `line` begins; `byteLength` when there is no such line. */
   lineStart(line: number): Promise<number>
-  /** The line that holds the byte at `offset`. */
+  /** The line that holds the byte at `offset`; the last line when `offset` lies behind it. */
   lineAt(offset: number): Promise<number>
   /** Reads everything and throws `E_SPOOL_CORRUPT` unless it is what was written. */
   verify(): Promise<void>
@@ -24,4 +26,38 @@ export interface ByteRange {
   readonly start?: number
   readonly end?: number
   readonly signal?: AbortSignal
+  /**
+   * True when the consumer only looks at each chunk and is done with it before it asks for the next:
+   * chunks may then share memory with each other or with the store. Saves a copy in scans.
+   */
+  readonly borrow?: boolean
+}
+
+const METHODS = ['read', 'stream', 'lineStart', 'lineAt', 'verify'] as const
+const COUNTS = ['byteLength', 'lineCount'] as const
+
+/** Gives `value` back as a `SpoolReader`, or throws `E_NOT_A_SPOOL_READER` naming what is missing. */
+export function assertSpoolReader(value: unknown): SpoolReader {
+  const missing = missingFromSpoolReader(value)
+  if (missing === undefined) return value as SpoolReader
+  throw new BobbinError(
+    'E_NOT_A_SPOOL_READER',
+    `This is not a spool reader: \`${missing}\` is missing or of the wrong type. ` +
+      'Use what `write` or `read` of a spool store gives.',
+    { missing },
+  )
+}
+
+/** True when `value` has every part of the `SpoolReader` contract. */
+export function isSpoolReader(value: unknown): value is SpoolReader {
+  return missingFromSpoolReader(value) === undefined
+}
+
+function missingFromSpoolReader(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'object'
+  const part = (name: string): unknown => Reflect.get(value, name)
+  const method = METHODS.find((name) => typeof part(name) !== 'function')
+  if (method !== undefined) return method
+  if (typeof part('digest') !== 'string') return 'digest'
+  return COUNTS.find((name) => !Number.isSafeInteger(part(name)) || Number(part(name)) < 0)
 }

@@ -7,6 +7,9 @@ export type SpoolInput =
   | ReadableStream<Uint8Array | string>
   | AsyncIterable<Uint8Array | string>
 
+/** How long `sweep` leaves alone what was written lately: its record may not be stored yet. */
+export const DEFAULT_GRACE_MS = 60 * 60 * 1000
+
 /** Content-addressed storage for artifacts and media; equal bytes are stored once per tenant. */
 export interface SpoolStore {
   /** False when the bytes die with the process. A durable record store refuses a volatile spool. */
@@ -19,12 +22,13 @@ export interface SpoolStore {
   delete(digest: string): Promise<boolean>
   /** Every digest the store holds. */
   digests(): AsyncIterable<string>
-  /** Deletes what is not in `live` and is older than the grace period. */
+  /** Deletes what is not in `live` and was last written before the grace period (an hour unless told). */
   sweep(live: ReadonlySet<string>, options?: { readonly graceMs?: number }): Promise<SweepReport>
 }
 
 export interface SweepReport {
   readonly kept: number
+  /** Spools only; leftovers of interrupted writes count in `bytesFreed` alone. */
   readonly deleted: number
   readonly bytesFreed: number
 }

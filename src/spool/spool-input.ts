@@ -1,0 +1,107 @@
+import type { SpoolInput } from './spool-store.ts'
+
+/** How much of a string is encoded at once. */
+const STRING_SLICE = 256 * 1024
+
+/** The bytes of anything that can be spooled, in pieces; text becomes UTF-8. */
+export async function* bytesOf(data: SpoolInput): AsyncGenerator<Uint8Array> {
+  const pending: Pending = { high: '' }
+  for await (const chunk of chunksOf(data)) {
+    if (typeof chunk === 'string') yield* encode(chunk, pending)
+    else if (isBytes(chunk)) {
+      yield* finish(pending)
+      yield chunk
+    } else {
+      throw new TypeError(
+        `A spool takes strings and Uint8Arrays, and this stream gave ${describe(chunk)}. ` +
+          'Encode objects before they are spooled, for example as JSON lines.',
+      )
+    }
+  }
+  yield* finish(pending)
+}
+
+const encoder = new TextEncoder()
+
+/** The high surrogate that ended the last string: its other half may begin the next. */
+interface Pending {
+  high: string
+}
+
+function* encode(chunk: string, pending: Pending): Generator<Uint8Array> {
+  const text = pending.high + chunk
+  pending.high = ''
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + STRING_SLICE)
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end--
+    if (end === at) {
+      pending.high = text.slice(at)
+      return
+    }
+    yield encoder.encode(text.slice(at, end))
+    at = end
+  }
+}
+
+/** A high surrogate that nothing completes becomes U+FFFD, as in any UTF-8 encoder. */
+function* finish(pending: Pending): Generator<Uint8Array> {
+  if (pending.high !== '') yield encoder.encode(pending.high)
+  pending.high = ''
+}
+
+async function* chunksOf(data: unknown): AsyncGenerator<unknown> {
+  if (typeof data === 'string' || isBytes(data)) yield data
+  else if (isAsyncIterable(data)) yield* data
+  else if (isReadableStream(data)) yield* fromReader(data.getReader())
+  else if (isSyncIterable(data)) yield* data
+  else {
+    throw new TypeError(
+      `A spool takes a string, a Uint8Array, a ReadableStream or an async iterable of those, not ${describe(data)}.`,
+    )
+  }
+}
+
+/** Some platforms have web streams that are not async iterable yet. */
+async function* fromReader(
+  reader: ReadableStreamDefaultReader<Uint8Array | string>,
+): AsyncGenerator<Uint8Array | string> {
+  let finished = false
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) {
+        finished = true
+        return
+      }
+      yield value
+    }
+  } finally {
+    if (!finished) await reader.cancel().catch(() => undefined)
+    reader.releaseLock()
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+/** A Uint8Array of another realm fails `instanceof`. */
+function isBytes(value: unknown): value is Uint8Array {
+  return Object.prototype.toString.call(value) === '[object Uint8Array]'
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+function isSyncIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
+function isReadableStream(value: unknown): value is ReadableStream<Uint8Array | string> {
+  return typeof (value as { getReader?: unknown } | null)?.getReader === 'function'
+}
+
+function describe(value: unknown): string {
+  return value === null ? 'null' : typeof value
+}

@@ -1,0 +1,82 @@
+import { sha256Hex, sha256Stream } from '#hash'
+import { pacer } from './event-loop.ts'
+import { BLOCK_BYTES, LineCounter, type LineIndex } from './line-index.ts'
+import { bytesOf } from './spool-input.ts'
+import type { SpoolInput } from './spool-store.ts'
+
+export interface Winding {
+  readonly signal?: AbortSignal
+  /** Takes one block of `BLOCK_BYTES` (the last is shorter); the bytes are overwritten afterwards. */
+  put(block: Uint8Array): Promise<void> | void
+}
+
+/** Takes `data` in blocks, hashing and indexing on the way; memory does not grow with it. */
+export async function wind(data: SpoolInput, winding: Winding): Promise<LineIndex> {
+  const { signal } = winding
+  signal?.throwIfAborted()
+  const pace = pacer()
+  const whole = sha256Stream()
+  const lines = new LineCounter()
+  const blockHashes: string[] = []
+  const buffer = new Uint8Array(BLOCK_BYTES)
+  let filled = 0
+
+  const flush = async () => {
+    const block = buffer.subarray(0, filled)
+    filled = 0
+    whole.update(block)
+    blockHashes.push(sha256Hex(block))
+    lines.add(block)
+    await winding.put(block)
+    await pace()
+    signal?.throwIfAborted()
+  }
+
+  for await (const bytes of untilAborted(bytesOf(data), signal)) {
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + BLOCK_BYTES - filled)
+      buffer.set(piece, filled)
+      filled += piece.length
+      at += piece.length
+      if (filled === BLOCK_BYTES) await flush()
+    }
+  }
+  if (filled > 0) await flush()
+  return { digest: whole.digestHex(), ...lines.lines(), blockHashes }
+}
+
+/** Ends the wait for a source that has stopped giving when the signal aborts. */
+async function* untilAborted<T>(
+  source: AsyncGenerator<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  if (signal === undefined) {
+    yield* source
+    return
+  }
+  // One rejection at a time: racing every step against one lasting promise would pile up reactions on it.
+  let abort = () => {}
+  const onAbort = () => abort()
+  const next = () =>
+    new Promise<IteratorResult<T>>((resolve, reject) => {
+      abort = () => reject(signal.reason)
+      source.next().then(resolve, reject)
+    })
+  signal.addEventListener('abort', onAbort, { once: true })
+  let finished = false
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const step = await next()
+      if (step.done) {
+        finished = true
+        return
+      }
+      yield step.value
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    // A source that hangs would hang here too, so its clean-up is not waited for.
+    if (!finished) void source.return(undefined).catch(() => undefined)
+  }
+}

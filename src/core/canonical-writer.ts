@@ -1,0 +1,166 @@
+import { BobbinError } from './error.ts'
+
+/** How many containers may stand inside each other in canonical JSON. */
+export const CANONICAL_DEPTH_LIMIT = 1000
+
+/** No engine that Bobbin runs on holds longer strings in one piece on every platform. */
+const LENGTH_LIMIT = 2 ** 29
+
+/** Pieces are joined at this length: short enough to keep ropes of small strings few in memory. */
+const CHUNK = 2 ** 16
+
+/** From this many keys on, a flat object is cheaper to write natively with an explicit key list. */
+const LISTED = 64
+
+/**
+ * The canonical text of any value that `JSON.stringify` takes, written piece by piece: correct for
+ * everything, where the native short cuts of `canonicalStringify` are correct for most.
+ */
+export function writeCanonical(value: unknown, key: string, depth: number): string | undefined {
+  const resolved = resolve(value, key)
+  if (!hasText(resolved)) return undefined
+  const sink: Sink = { chunks: [], length: 0, text: '', ancestors: [] }
+  write(sink, resolved, depth)
+  return sink.chunks.join('') + sink.text
+}
+
+interface Sink {
+  readonly chunks: string[]
+  /** Characters in `chunks`. */
+  length: number
+  text: string
+  readonly ancestors: object[]
+}
+
+function append(sink: Sink, piece: string): void {
+  sink.text += piece
+  if (sink.text.length < CHUNK) return
+  sink.length += sink.text.length
+  if (sink.length > LENGTH_LIMIT) throw new RangeError('Invalid string length')
+  // Reading a character makes engines flatten the rope, which frees its pieces.
+  sink.text.charCodeAt(0)
+  sink.chunks.push(sink.text)
+  sink.text = ''
+}
+
+function write(sink: Sink, value: unknown, depth: number): void {
+  if (typeof value === 'object' && value !== null) {
+    enter(sink, value, depth)
+    if (Array.isArray(value)) writeArray(sink, value, depth)
+    else writeObject(sink, value as Record<string, unknown>, depth)
+    sink.ancestors.pop()
+    return
+  }
+  if (typeof value === 'bigint') throw new TypeError('Do not know how to serialize a BigInt')
+  append(sink, typeof value === 'number' ? numberText(value) : JSON.stringify(value))
+}
+
+function writeArray(sink: Sink, value: readonly unknown[], depth: number): void {
+  append(sink, '[')
+  const { length } = value
+  for (let i = 0; i < length; i++) {
+    if (i > 0) append(sink, ',')
+    const member = resolve(value[i], String(i))
+    if (hasText(member)) write(sink, member, depth + 1)
+    else append(sink, 'null')
+  }
+  append(sink, ']')
+}
+
+function writeObject(sink: Sink, value: Record<string, unknown>, depth: number): void {
+  const keys = Object.keys(value)
+  const flat = keys.length < LISTED ? undefined : flatText(value, keys)
+  if (flat !== undefined) {
+    append(sink, flat)
+    return
+  }
+  keys.sort()
+  let separator = '{'
+  for (const key of keys) {
+    const member = resolve(value[key], key)
+    if (!hasText(member)) continue
+    append(sink, `${separator}${JSON.stringify(key)}:`)
+    write(sink, member, depth + 1)
+    separator = ','
+  }
+  append(sink, separator === '{' ? '{}' : '}')
+}
+
+/** What `JSON.stringify` writes in place of `value`: the answer of its `toJSON`, or what it boxes. */
+function resolve(value: unknown, key: string): unknown {
+  let resolved = value
+  if (isReference(resolved) || typeof resolved === 'bigint') {
+    const { toJSON } = resolved as { toJSON?: unknown }
+    if (typeof toJSON === 'function') resolved = Reflect.apply(toJSON, resolved, [key])
+  }
+  return typeof resolved === 'object' && resolved !== null ? unbox(resolved) : resolved
+}
+
+function isReference(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+function hasText(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol'
+}
+
+function numberText(value: number): string {
+  return Number.isFinite(value) ? String(value) : 'null'
+}
+
+/** Unwraps `new String(…)` and its like with the conversions that the specification names. */
+function unbox(value: object): unknown {
+  const tag = Object.prototype.toString.call(value)
+  if (tag === '[object Object]' || tag === '[object Array]') return value
+  if (boxes(Number.prototype, value)) return +(value as unknown as number)
+  if (boxes(String.prototype, value)) return `${value as unknown as string}`
+  if (boxes(Boolean.prototype, value)) return Boolean.prototype.valueOf.call(value)
+  if (boxes(BigInt.prototype, value)) return BigInt.prototype.valueOf.call(value)
+  return value
+}
+
+function boxes(prototype: { valueOf(): unknown }, value: object): boolean {
+  try {
+    Reflect.apply(prototype.valueOf, value, [])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The canonical text of an object that holds nothing which nests or calls back: a key list makes native
+ * `JSON.stringify` write such an object in order, whatever its keys. Sorts `keys`, its own ones.
+ */
+export function flatText(value: object, keys: string[]): string | undefined {
+  const members = value as Record<string, unknown>
+  if (typeof members['toJSON'] === 'function' || unbox(value) !== value) return undefined
+  let inOrder = true
+  let previous: string | undefined
+  for (const key of keys) {
+    const member = members[key]
+    if (isReference(member) || typeof member === 'bigint') return undefined
+    if (previous !== undefined && previous >= key) inOrder = false
+    previous = key
+  }
+  return inOrder ? JSON.stringify(value) : JSON.stringify(value, keys.sort())
+}
+
+/** Steps into a container, unless that is a circle or too deep. */
+function enter(sink: Sink, value: object, depth: number): void {
+  const { ancestors } = sink
+  // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding);
+  // only at the limit are all of them compared.
+  const marker = ancestors[2 ** (31 - Math.clz32(ancestors.length)) - 1]
+  if (value === marker) throw new TypeError('Cannot write a circular structure as JSON')
+  ancestors.push(value)
+  if (depth <= CANONICAL_DEPTH_LIMIT) return
+  if (new Set(ancestors).size < ancestors.length) {
+    throw new TypeError('Cannot write a circular structure as JSON')
+  }
+  throw new BobbinError(
+    'E_JSON_TOO_DEEP',
+    `The value nests deeper than ${CANONICAL_DEPTH_LIMIT} levels, counted from its top; flatten it, or pass the deep part as text.`,
+    { limit: CANONICAL_DEPTH_LIMIT },
+  )
+}

@@ -1,0 +1,319 @@
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import oracle from 'fast-json-stable-stringify'
+import { describe, expect, it } from 'vitest'
+import { CANONICAL_DEPTH_LIMIT, canonicalStringify } from './canonical.ts'
+
+/** The definition, as plainly as it can be put: for JSON values only. */
+function plainly(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(plainly).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${plainly((value as Record<string, unknown>)[key])}`)
+  return `{${members.join(',')}}`
+}
+
+const lawful = (value: unknown) => plainly(JSON.parse(JSON.stringify(value)))
+
+/** Awkward keys: integer-like, prototype names, escapes, both sides of the surrogates. */
+const key = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.constantFrom(
+    '__proto__',
+    'constructor',
+    'toJSON',
+    '10',
+    '9',
+    '-1',
+    '01',
+    '',
+    '\ud800',
+    '\uffff',
+  ),
+  fc.nat(300).map(String),
+)
+
+/** JSON values of any shape, built in random key order; large ones leave the short cut for small ones. */
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, depthSize: 'small' },
+    fc.oneof(
+      fc.double(),
+      fc.integer(),
+      fc.string({ unit: 'binary' }),
+      fc.boolean(),
+      fc.constant(null),
+    ),
+    fc.array(tie('value'), { maxLength: 6 }),
+    fc.uniqueArray(fc.tuple(key, tie('value')), { maxLength: 24, selector: ([k]) => k }).map(own),
+  ),
+})).value
+
+function own(entries: readonly (readonly [string, unknown])[]): object {
+  return Object.fromEntries(entries)
+}
+
+/** Everything else that `JSON.stringify` accepts. */
+const loose = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    json,
+    fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, -0, () => 1, Symbol('s')),
+    fc
+      .oneof(fc.string(), fc.double(), fc.boolean())
+      .map((primitive) => Object(primitive) as object),
+    fc.date().map((date) => date),
+    tie('value').map((value) => ({ z: 1, toJSON: () => value })),
+    tie('value').map((value) => Object.assign(Object.create(null), { z: value, a: value })),
+    tie('value').map((value) =>
+      Object.create({ inherited: 1 }, { own: { value, enumerable: true } }),
+    ),
+    tie('value').map((value) => Object.assign(new (class Thing {})(), { z: value, a: 1 })),
+    tie('value').map((value) => new Proxy({ z: value, a: 1 }, {})),
+    tie('value').map((value) => new Proxy([value], {})),
+    tie('value').map((value) => Object.assign(new Array(3), { 1: value })),
+    fc.array(fc.tuple(key, tie('value')), { maxLength: 6 }).map(own),
+  ),
+})).value
+
+function shuffled(value: unknown, flip: boolean): unknown {
+  if (Array.isArray(value)) return value.map((member) => shuffled(member, flip))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([k, v]) => [k, shuffled(v, !flip)] as const)
+  return own(flip ? entries.reverse() : entries)
+}
+
+describe('canonicalStringify', () => {
+  it('writes whatever JSON.stringify accepts as its JSON, keys sorted', () => {
+    fc.assert(
+      fc.property(loose, (value) => {
+        fc.pre(JSON.stringify(value) !== undefined)
+        expect(canonicalStringify(value)).toBe(lawful(value))
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('is idempotent', () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = canonicalStringify(value)
+        expect(canonicalStringify(JSON.parse(text))).toBe(text)
+      }),
+    )
+  })
+
+  it('does not depend on the order of keys', () => {
+    fc.assert(
+      fc.property(json, fc.boolean(), (value, flip) => {
+        expect(canonicalStringify(shuffled(value, flip))).toBe(canonicalStringify(value))
+      }),
+    )
+  })
+
+  it('gives equal texts for equal JSON values only', () => {
+    fc.assert(
+      fc.property(json, json, (a, b) => {
+        const [left, right] = [a, b].map((value) => JSON.parse(JSON.stringify(value)) as unknown)
+        const equal = canonicalStringify(left) === canonicalStringify(right)
+        // The text parses back to the very value, so two values cannot share it.
+        expect(JSON.parse(canonicalStringify(left))).toEqual(left)
+        if (equal) expect(left).toEqual(right)
+      }),
+    )
+  })
+
+  it('agrees with fast-json-stable-stringify', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        expect(canonicalStringify(value)).toBe(oracle(value))
+      }),
+    )
+  })
+
+  it.each([
+    ['undefined', undefined, 'null'],
+    ['a function', () => 1, 'null'],
+    ['a symbol', Symbol('x'), 'null'],
+    ['NaN', Number.NaN, 'null'],
+    ['minus zero', [-0, { b: -0, a: -0 }], '[0,{"a":0,"b":0}]'],
+    ['lone surrogates', { '\udc00': '\ud800' }, '{"\\udc00":"\\ud800"}'],
+    ['integer-like keys', { 9: 1, 10: 2, a: 3 }, '{"10":2,"9":1,"a":3}'],
+    ['a sparse array', [, 1, ,], '[null,1,null]'],
+    ['undefined members', { b: undefined, a: [undefined] }, '{"a":[null]}'],
+    ['a boxed string', { b: new String('x'), a: 1 }, '{"a":1,"b":"x"}'],
+    [
+      'a boxed number in disguise',
+      { b: Object.setPrototypeOf(new Number(5), Object.prototype), a: 1 },
+      '{"a":1,"b":null}',
+    ],
+    ['a Date', { b: new Date(0), a: 1 }, '{"a":1,"b":"1970-01-01T00:00:00.000Z"}'],
+    ['a Map', { b: new Map([[1, 2]]), a: 1 }, '{"a":1,"b":{}}'],
+    [
+      'an object of another realm',
+      runInNewContext('({ b: [{ d: 1, c: 2 }], a: 1 })'),
+      '{"a":1,"b":[{"c":2,"d":1}]}',
+    ],
+  ])('writes %s', (_, value, text) => {
+    expect(canonicalStringify(value)).toBe(text)
+  })
+
+  it('treats __proto__ as a key like any other', () => {
+    const value = JSON.parse('{"z":1,"__proto__":{"b":1,"a":2}}')
+    const large = {
+      ...JSON.parse('{"z":{"__proto__":1,"A":2}}'),
+      list: Array.from({ length: 40 }, String),
+    }
+    expect(canonicalStringify(value)).toBe('{"__proto__":{"a":2,"b":1},"z":1}')
+    expect(canonicalStringify(large)).toBe(plainly(large))
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+
+  it('calls toJSON with the key and does not call that of its answer', () => {
+    const seen: string[] = []
+    const answer = { toJSON: () => 'never', b: 1, a: 2 }
+    const value = {
+      list: [{ toJSON: (k: string) => (seen.push(k), answer) }],
+      big: { toJSON: (k: string) => seen.push(k) },
+    }
+    expect(canonicalStringify(value)).toBe('{"big":1,"list":[{"a":2,"b":1}]}')
+    expect(seen).toEqual(['big', '0'])
+  })
+
+  it('honours a toJSON that is not enumerable', () => {
+    const value = Object.defineProperty({ a: 1 }, 'toJSON', { value: () => ({ z: 1, y: 2 }) })
+    expect(canonicalStringify(value)).toBe('{"y":2,"z":1}')
+  })
+
+  it('leaves out what objects only inherit, even from a polluted Object.prototype', () => {
+    const rows = Array.from({ length: 20 }, (_, i) => ({ id: i, at: i }))
+    const values = [
+      { rows, a: 1 },
+      { b: 1, a: 1 },
+      { rows: [1], a: true },
+    ]
+    const polluted = { value: { b: 1, a: 1 }, enumerable: true, configurable: true }
+    Object.defineProperty(Object.prototype, 'polluted', polluted)
+    const texts = values.map(canonicalStringify)
+    delete (Object.prototype as { polluted?: unknown }).polluted
+    expect(texts).toEqual(values.map(plainly))
+  })
+
+  it.each([100, 5_000])('sorts an object of %i keys', (width) => {
+    const flat = own(Array.from({ length: width }, (_, i) => [`k${(i * 7919) % width}`, i]))
+    const digits = own(Array.from({ length: width }, (_, i) => [`${i * 3}`, `${i}`]))
+    const nested = own(
+      Array.from({ length: width }, (_, i) => [`k${(i * 7919) % width}`, { z: i, a: 1 }]),
+    )
+    for (const value of [
+      flat,
+      digits,
+      nested,
+      { flat, digits, nested },
+      JSON.parse(plainly(flat)),
+    ]) {
+      expect(canonicalStringify(value)).toBe(plainly(value))
+    }
+  })
+
+  it('forgets shapes that collide', () => {
+    for (let i = 0; i < 2_000; i++) {
+      const value = { [`b${i}`]: 1, [`a${i}`]: 2 }
+      expect(canonicalStringify(value)).toBe(`{"a${i}":2,"b${i}":1}`)
+    }
+  })
+})
+
+const nest = (levels: number, step: (inner: unknown) => unknown, core: unknown = 1) => {
+  let value = core
+  for (let i = 0; i < levels; i++) value = step(value)
+  return value
+}
+
+const steps = {
+  arrays: (inner: unknown) => [inner],
+  'sorted objects': (inner: unknown) => ({ a: inner }),
+  'unsorted objects': (inner: unknown) => ({ b: 1, a: inner }),
+  'objects with digits': (inner: unknown) => ({ 9: 1, 10: inner }),
+}
+
+describe('canonicalStringify on hostile input', () => {
+  it.each(Object.entries(steps))(
+    'takes %s up to the limit and refuses one level more',
+    (_, step) => {
+      const allowed = nest(CANONICAL_DEPTH_LIMIT, step)
+      expect(canonicalStringify(allowed)).toBe(lawful(allowed))
+      const error = { code: 'E_JSON_TOO_DEEP', data: { limit: CANONICAL_DEPTH_LIMIT } }
+      for (const levels of [CANONICAL_DEPTH_LIMIT + 1, 100_000]) {
+        expect(() => canonicalStringify(nest(levels, step))).toThrow(expect.objectContaining(error))
+      }
+    },
+  )
+
+  it('refuses depth that toJSON makes', () => {
+    const endless: object = { toJSON: () => ({ next: endless }) }
+    // Each answer is a new object, so this is no circle, only endless.
+    expect(() => canonicalStringify(endless)).toThrow(
+      expect.objectContaining({ code: 'E_JSON_TOO_DEEP' }),
+    )
+  })
+
+  it.each([1, 2, 7, 100, 400, 999])(
+    'throws a plain TypeError for a circle of %i objects',
+    (length) => {
+      for (const step of Object.values(steps)) {
+        const first: Record<string, unknown> = {}
+        first['a'] = nest(length - 1, step, first)
+        const ahead = nest(length > 400 ? 1 : 300, steps.arrays, first)
+        for (const value of [first, ahead]) {
+          const error = catchError(() => canonicalStringify(value))
+          expect(error).toBeInstanceOf(TypeError)
+          expect(error).not.toHaveProperty('code')
+        }
+      }
+    },
+  )
+
+  it('does not write what stands beside a circle over and over', () => {
+    const wide = Array.from({ length: 50_000 }, (_, i) => ({ id: i, at: i }))
+    for (const loop of [
+      { a: wide, b: null as unknown },
+      { 9: wide, 10: null, b: null as unknown },
+    ]) {
+      loop.b = [loop]
+      const started = performance.now()
+      expect(() => canonicalStringify(loop)).toThrow(TypeError)
+      expect(performance.now() - started).toBeLessThan(2_000)
+    }
+  })
+
+  it('writes shared references wherever they stand, without calling them circles', () => {
+    const shared = { b: 1, a: [{}] }
+    const value = { y: shared, x: [shared, shared, { shared }] }
+    expect(canonicalStringify(value)).toBe(lawful(value))
+  })
+
+  it.each(['in a small value', 'in a large one'])(
+    'throws a plain TypeError for a BigInt %s',
+    (where) => {
+      const rest = where === 'in a small value' ? [] : Array.from({ length: 100 }, String)
+      for (const value of [
+        { rest, n: 1n },
+        { rest, n: [Object(1n)] },
+      ]) {
+        expect(() => canonicalStringify(value)).toThrow(TypeError)
+      }
+      expect(() => canonicalStringify(1n)).toThrow(TypeError)
+    },
+  )
+})
+
+function catchError(act: () => unknown): unknown {
+  try {
+    act()
+  } catch (error) {
+    return error
+  }
+  throw new Error('did not throw')
+}

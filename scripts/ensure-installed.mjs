@@ -42,19 +42,33 @@ function requireSameDependencies(manifest, locked) {
 /**
  * npm leaves a list of what it installed in node_modules/.package-lock.json, as its last act.
  *
- * @param {Record<string, { version: string, integrity?: string, optional?: boolean }>} wanted
+ * @param {LockedPackages} wanted
  * @returns {string | undefined} nothing when the list agrees with package-lock.json
  */
 function whyInstall(wanted) {
   const listPath = inRoot('node_modules', '.package-lock.json')
   if (!existsSync(listPath)) return 'node_modules is missing or unfinished'
-  /** @type {typeof wanted} */
-  const installed = readJson(listPath).packages
-  // Optional packages are the binaries of one platform: which of them are there is npm's affair.
+  return firstDifference(wanted, readJson(listPath).packages)
+}
+
+/**
+ * @typedef {{ version?: string, integrity?: string, optional?: boolean }} LockedPackage
+ * @typedef {Readonly<Record<string, LockedPackage>>} LockedPackages
+ */
+
+/**
+ * The first package that is missing, of another version, or not wanted. Optional packages are the
+ * binaries of one platform: which of them are there is npm's affair.
+ *
+ * @param {LockedPackages} wanted
+ * @param {LockedPackages} installed
+ * @returns {string | undefined}
+ */
+export function firstDifference(wanted, installed) {
   for (const [path, entry] of Object.entries(wanted)) {
     const present = installed[path]
     if (path === '' || (present === undefined && entry.optional)) continue
-    if (present?.version !== entry.version || present.integrity !== entry.integrity) {
+    if (present?.version !== entry.version || present?.integrity !== entry.integrity) {
       return `${nameOf(path)} is not at ${entry.version}`
     }
   }

@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.ts'
+import type { Scanner } from './scanner-contract.ts'
 
 /** The scanner for places where WebAssembly is not allowed. */
 export const plainScanner: Scanner = {

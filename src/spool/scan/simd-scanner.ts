@@ -1,4 +1,4 @@
-import type { Scanner } from './scanner.ts'
+import type { Scanner } from './scanner-contract.ts'
 import { SCANNER_MODULE } from './scanner-module.ts'
 
 interface ScannerExports {

@@ -7,7 +7,7 @@ const wabt = await loadWabt()
 const text = await readFile(new URL('scanner.wat', folder), 'utf8')
 const { buffer } = wabt.parseWat('scanner.wat', text, { simd: true }).toBinary({})
 const base64 = Buffer.from(buffer).toString('base64')
-const lines = base64.match(/.{1,92}/g).map((part) => `  '${part}'`)
+const lines = (base64.match(/.{1,92}/g) ?? []).map((part) => `  '${part}'`)
 await writeFile(
   new URL('scanner-module.ts', folder),
   `/** The bytes of \`scanner.wat\`, assembled by \`scripts/build-scanner.mjs\`; a test holds the two together. */

@@ -45,11 +45,11 @@ export function nodeImportViolations(tree: SourceTree, table: LayerTable): Viola
   return found
 }
 
-/** Imports that lead to no file. */
+/** Imports that lead to no file; fixtures and JSON are not read. */
 export function missingFileViolations(tree: SourceTree): Violation[] {
   return [...tree.files.values()].flatMap((file) =>
     file.imports.flatMap(({ files, line, specifier }) =>
-      files.some((target) => !target.endsWith('.json') && !tree.files.has(target))
+      files.some((target) => !/\.json$|\/fixtures\//.test(target) && !tree.files.has(target))
         ? [`${file.path}:${line}: \`${specifier}\` leads to no file`]
         : [],
     ),

@@ -113,7 +113,7 @@ console.log('\nCanonicalise and hash: CPU time as a multiple of JSON.stringify +
 printTable(table)
 console.log()
 for (const { name, order, bound, bobbin, best, ratio } of findings) {
-  const what = `${name}, ${order}`
+  const what = `${/** @type {string} */ (name)}, ${order}`
   const own = bobbin.ratio.toFixed(2)
   if (bound !== undefined) target(`${what}: at most ${bound}`, bobbin.ratio <= bound, own)
   target(

@@ -112,8 +112,8 @@ function numberText(value: number): string {
 function unbox(value: object): unknown {
   const tag = Object.prototype.toString.call(value)
   if (tag === '[object Object]' || tag === '[object Array]') return value
-  if (boxes(Number.prototype, value)) return +(value as unknown as number)
-  if (boxes(String.prototype, value)) return `${value as unknown as string}`
+  if (boxes(Number.prototype, value)) return Number(value)
+  if (boxes(String.prototype, value)) return Reflect.apply(String, undefined, [value])
   if (boxes(Boolean.prototype, value)) return Boolean.prototype.valueOf.call(value)
   if (boxes(BigInt.prototype, value)) return BigInt.prototype.valueOf.call(value)
   return value

@@ -166,4 +166,4 @@ function isPlain(value: object): boolean {
  * constructor, because `Object.create(null)` gives hash tables, which are slow to write.
  */
 const Bare = function () {} as unknown as new () => object
-Bare.prototype = Object.freeze(Object.create(null))
+Bare.prototype = Object.freeze(Object.create(null)) as object

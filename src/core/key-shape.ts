@@ -13,7 +13,7 @@ export interface KeyShape {
 const SLOTS = 64 // a power of two
 const KEPT_KEYS = 32
 const KEPT_KEY_LENGTH = 64
-const shapes: (KeyShape | undefined)[] = new Array(SLOTS).fill(undefined)
+const shapes = new Array<KeyShape | undefined>(SLOTS).fill(undefined)
 
 /** Sorts keys by UTF-16 code unit, from memory where it can; `keys` must not be empty. */
 export function shapeOf(keys: readonly string[]): KeyShape {

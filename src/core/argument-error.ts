@@ -1,0 +1,57 @@
+import { BobbinError } from './error.ts'
+import type { ArgumentRule } from './error-codes.ts'
+
+/** Keys and indexes from the arguments down to the offender. */
+export type ArgumentPath = readonly (string | number)[]
+
+const RULES: Record<ArgumentRule, string> = {
+  'not-json': 'is not JSON; send one complete JSON object',
+  'not-an-object': 'is not an object; wrap the value in one, as in {"value": …}',
+  'duplicate-key': 'occurs twice in the same object; keep one of the two',
+  'unsafe-integer':
+    'is an integer beyond ±9007199254740991, which JSON numbers cannot hold exactly; send it as a string',
+  'not-finite': 'is not a finite number; send null or a string instead',
+  'lone-surrogate': 'has half of a surrogate pair, which is no Unicode text; send whole characters',
+  'too-deep': 'nests too deep; flatten it, or pass the inner part as a string of JSON',
+  'too-large': 'makes the arguments too large; pass less, or a reference to where the data is',
+  cycle: 'contains itself; break the circle',
+  'not-plain':
+    'is not a plain object or array; convert it to plain JSON first, a Date for instance with toISOString()',
+  'sparse-array': 'is a hole in an array; fill it with null',
+  'unsupported-type':
+    'has no JSON form; leave it out, or convert it to a string, number, boolean or null',
+}
+
+/** The error for arguments that are not strict JSON: names the place, the rule and the way out. */
+export function argumentError(
+  rule: ArgumentRule,
+  path: ArgumentPath,
+  detail?: string,
+): BobbinError<'E_INVALID_ARGUMENTS'> {
+  const place = formatPath(path)
+  const more = detail === undefined ? '' : ` (${detail})`
+  return new BobbinError('E_INVALID_ARGUMENTS', `\`${place}\` ${RULES[rule]}${more}.`, {
+    path: place,
+    rule,
+  })
+}
+
+const SHOWN_KEY = 40
+const SHOWN_ENDS = 8
+
+/** A path as one would write it in code, `args.filter[2].id`, cut where keys or depth are excessive. */
+export function formatPath(path: ArgumentPath): string {
+  const whole = path.length <= 2 * SHOWN_ENDS
+  const shown = whole ? path : [...path.slice(0, SHOWN_ENDS), ...path.slice(-SHOWN_ENDS)]
+  const steps = shown.map(formatStep)
+  if (!whole) steps.splice(SHOWN_ENDS, 0, '…')
+  return `args${steps.join('')}`
+}
+
+function formatStep(step: string | number): string {
+  if (typeof step === 'number') return `[${step}]`
+  if (step.length <= SHOWN_KEY && /^[A-Za-z_$][\w$]*$/.test(step)) return `.${step}`
+  const cut = step.length > SHOWN_KEY ? `${step.slice(0, SHOWN_KEY)}…` : step
+  // Backticks quote the path in messages, so they are escaped like quotes.
+  return `[${JSON.stringify(cut.toWellFormed()).replaceAll('`', '\\u0060')}]`
+}

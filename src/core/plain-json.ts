@@ -1,0 +1,158 @@
+import { argumentError } from './argument-error.ts'
+import type { ArgumentRule } from './error-codes.ts'
+import type { JsonArray, JsonObject, JsonValue } from './json.ts'
+import { isUnsafeInteger } from './json-scan.ts'
+
+/** How deep and how large arguments may be. */
+export interface ArgumentLimits {
+  /** Containers inside each other, the arguments themselves included. */
+  readonly depth: number
+  /** Characters of JSON text; for objects, of the least text that could hold them. */
+  readonly chars: number
+}
+
+/** Copies a plain object into deep-frozen real JSON, or refuses it with the path of the offender. */
+export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
+  return copyContainer({ limits, chars: 0, trail: [], ancestors: [] }, value, 1) as JsonObject
+}
+
+interface Copying {
+  readonly limits: ArgumentLimits
+  chars: number
+  /** The containers that the walk is in, and the key or index that it is at in each. */
+  readonly ancestors: object[]
+  readonly trail: (string | number)[]
+}
+
+function copyContainer(state: Copying, value: object, depth: number): JsonArray | JsonObject {
+  const { ancestors, trail } = state
+  ancestors.push(value)
+  if (depth > state.limits.depth) throw refusal(state, 'too-deep')
+  const keys = keysOf(state, value)
+  trail.push('')
+  const copy = Array.isArray(value)
+    ? copyArray(state, value, depth)
+    : copyObject(state, value as Record<string, unknown>, keys, depth)
+  ancestors.pop()
+  trail.pop()
+  return Object.freeze(copy)
+}
+
+/** The keys of a plain object, none for a plain array; whatever else is refused. */
+function keysOf(state: Copying, value: object): readonly string[] {
+  if (Array.isArray(value)) {
+    // `Array.prototype` is itself an array, in every realm; the prototype of a subclass is not.
+    if (!Array.isArray(Object.getPrototypeOf(value))) throw refusal(state, 'not-plain')
+    charge(state, value.length + 2)
+    return []
+  }
+  if (!isPlainObject(value)) throw refusal(state, 'not-plain')
+  if (Object.getOwnPropertySymbols(value).length > 0) {
+    throw refusal(state, 'unsupported-type', 'one of its keys is a symbol')
+  }
+  const keys = Object.keys(value)
+  // Keys of undefined properties count too: reading them takes time, and shared objects are read often.
+  charge(state, keys.length + 2)
+  return keys
+}
+
+function copyArray(state: Copying, value: readonly unknown[], depth: number): JsonArray {
+  const { length } = value
+  const copy: JsonValue[] = []
+  for (let i = 0; i < length; i++) {
+    state.trail[depth - 1] = i
+    const member = value[i]
+    if (member === undefined) {
+      throw refusal(state, i in value ? 'unsupported-type' : 'sparse-array')
+    }
+    copy.push(copyMember(state, member, depth))
+  }
+  return copy
+}
+
+function copyObject(
+  state: Copying,
+  value: Record<string, unknown>,
+  keys: readonly string[],
+  depth: number,
+): JsonObject {
+  const copy: Record<string, JsonValue> = {}
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
+    state.trail[depth - 1] = key
+    const member = value[key]
+    if (member === undefined) continue
+    if (!key.isWellFormed()) throw refusal(state, 'lone-surrogate')
+    charge(state, key.length + 3)
+    setOwn(copy, key, copyMember(state, member, depth))
+  }
+  return copy
+}
+
+function copyMember(state: Copying, member: unknown, depth: number): JsonValue {
+  switch (typeof member) {
+    case 'string':
+      charge(state, member.length + 2)
+      if (!member.isWellFormed()) throw refusal(state, 'lone-surrogate')
+      return member
+    case 'number':
+      if (!Number.isFinite(member)) throw refusal(state, 'not-finite')
+      if (isUnsafeInteger(member)) throw refusal(state, 'unsafe-integer')
+      // JSON has no minus zero; the sum of the two zeros is the plain one.
+      return member + 0
+    case 'boolean':
+      return member
+    case 'object':
+      return member === null ? null : copyContainer(state, member, depth + 1)
+    default:
+      throw refusal(state, 'unsupported-type', `it is a ${typeof member}`)
+  }
+}
+
+/** Inherited names, `__proto__` above all, must become own properties; assignment might not do that. */
+function setOwn(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  if (key in target) {
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  } else target[key] = value
+}
+
+function charge(state: Copying, chars: number): void {
+  state.chars += chars
+  if (state.chars > state.limits.chars) throw refusal(state, 'too-large')
+}
+
+/** The error for what the trail points at; a circle shows as depth or size, and is named as what it is. */
+function refusal(state: Copying, rule: ArgumentRule, detail?: string): Error {
+  const { ancestors, trail, limits } = state
+  if (rule === 'too-deep' || rule === 'too-large') {
+    const again = firstRepetition(ancestors)
+    if (again !== undefined) return argumentError('cycle', trail.slice(0, again))
+    const limit = rule === 'too-deep' ? `${limits.depth} levels` : `${limits.chars} characters`
+    return argumentError(rule, trail, `more than ${limit}`)
+  }
+  return argumentError(rule, trail, detail)
+}
+
+/** The index of the first ancestor that stands further up as well. */
+function firstRepetition(ancestors: readonly object[]): number | undefined {
+  const met = new Set<object>()
+  for (const [i, ancestor] of ancestors.entries()) {
+    if (met.has(ancestor)) return i
+    met.add(ancestor)
+  }
+  return undefined
+}
+
+/** True for objects made by `{}` or `JSON.parse` in any realm, and for those without a prototype. */
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return true
+  return (
+    Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
+  )
+}

@@ -1,0 +1,56 @@
+import { sha256Hex } from '#hash'
+import type { JsonObject } from './json.ts'
+
+const HEAD = 200
+
+/**
+ * What stands in a record for arguments that cannot be parsed: digest, size and beginning of what was
+ * received, so that different broken calls stay different.
+ */
+export function unparsedArguments(received: string | Uint8Array): JsonObject {
+  const bytes = typeof received === 'string' ? encode(received) : received
+  const $unparsed = { sha256: sha256Hex(bytes), bytes: bytes.byteLength, head: headOf(received) }
+  return Object.freeze({ $unparsed: Object.freeze($unparsed) })
+}
+
+function headOf(received: string | Uint8Array): string {
+  // Four bytes hold any character; `stream` leaves out one that the cut would split.
+  const text =
+    typeof received === 'string'
+      ? received.slice(0, HEAD + 1)
+      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(received.subarray(0, 4 * HEAD), {
+          stream: received.byteLength > 4 * HEAD,
+        })
+  const splitsPair = isHighSurrogate(text.charCodeAt(HEAD - 1)) && text.length > HEAD
+  return text.slice(0, splitsPair ? HEAD - 1 : HEAD).toWellFormed()
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+/**
+ * UTF-8, in which halves of surrogate pairs, which have no UTF-8 form, get the three bytes that the
+ * scheme would give them: an ordinary encoder would make all of them one and the same character.
+ */
+function encode(text: string): Uint8Array {
+  const encoder = new TextEncoder()
+  if (text.isWellFormed()) return encoder.encode(text)
+  const parts: Uint8Array[] = []
+  for (const part of text.split(/(\p{Surrogate})/u)) {
+    const code = part.length === 1 ? part.charCodeAt(0) : 0
+    const isHalf = code >= 0xd800 && code <= 0xdfff
+    parts.push(isHalf ? threeBytes(code) : encoder.encode(part))
+  }
+  const bytes = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function threeBytes(code: number): Uint8Array {
+  return Uint8Array.of(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f))
+}

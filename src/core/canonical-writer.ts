@@ -134,7 +134,7 @@ function boxes(prototype: { valueOf(): unknown }, value: object): boolean {
  */
 export function flatText(value: object, keys: string[]): string | undefined {
   const members = value as Record<string, unknown>
-  if (typeof members['toJSON'] === 'function' || unbox(value) !== value) return undefined
+  if (typeof members['toJSON'] === 'function') return undefined
   let inOrder = true
   let previous: string | undefined
   for (const key of keys) {

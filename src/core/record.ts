@@ -1,0 +1,107 @@
+import * as v from 'valibot'
+import { sha256Hex } from '#hash'
+import { brandOf } from './brand.ts'
+import { canonicalStringify } from './canonical.ts'
+import { BobbinError } from './error.ts'
+import type { ErrorCode } from './error-codes.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+
+/** The codes that say a primitive could not be built. */
+export type InvalidValueCode = Extract<ErrorCode, `E_INVALID_INITIAL_${string}_VALUE`>
+
+/** What every record has besides the fields of its schema. */
+export interface RecordMethods {
+  /** SHA-256 of the canonical stored form; artifacts and media count by their own digests. */
+  readonly digest: string
+  /** Plain JSON that the class's `fromJSON` turns back into an equal record. */
+  toJSON(): JsonObject
+}
+
+/** A class whose instances are parsed by `schema` and frozen. */
+export interface RecordClass<Input, Output extends object> {
+  new (raw: Input): Readonly<Output> & RecordMethods
+  /** A Standard Schema: nest it in any library's schemas to validate or build this record's fields. */
+  readonly schema: v.GenericSchema<Input, Output>
+}
+
+/**
+ * Makes the base class of a primitive from one schema, so that each field is spelled once: the
+ * constructor parses, assigns what the schema gives, and freezes; the types are inferred.
+ */
+export function record<Input, Output extends object>(
+  name: string,
+  code: InvalidValueCode,
+  schema: v.GenericSchema<Input, Output>,
+): RecordClass<Input, Output> {
+  class Base {
+    static readonly schema = schema
+    readonly #parsed = true
+    #digest: string | undefined
+
+    constructor(raw: Input) {
+      Object.assign(this, parseOrThrow(name, code, schema, raw))
+      Object.freeze(this)
+    }
+
+    get digest(): string {
+      this.#digest ??= sha256Hex(canonicalStringify(this.toJSON()))
+      return this.#digest
+    }
+
+    toJSON(): JsonObject {
+      const json: Record<string, JsonValue> = {}
+      for (const [key, value] of Object.entries(this)) {
+        if (value !== undefined) json[key] = toJsonValue(value)
+      }
+      return json
+    }
+
+    [brandOf(name)](): boolean {
+      return #parsed in this
+    }
+  }
+  return Base as unknown as RecordClass<Input, Output>
+}
+
+/** Parses `raw`, or throws the primitive's error with the path and the rule of the first fault. */
+export function parseOrThrow<Input, Output>(
+  name: string,
+  code: InvalidValueCode,
+  schema: v.GenericSchema<Input, Output>,
+  raw: Input,
+): Output {
+  const parsed = v.safeParse(schema, raw, { abortEarly: true })
+  if (parsed.success) return parsed.output
+  const issue = parsed.issues[0]
+  const path = v.getDotPath(issue) ?? ''
+  const rule = ruleOf(issue)
+  const where = path === '' ? `\`${name}\`` : `\`${name}.${path}\``
+  throw new BobbinError(code, `${where} ${rule}.`, { path, rule }, causeOf(issue))
+}
+
+function ruleOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.type !== 'strict_object') return issue.message
+  if (issue.path === undefined) return 'must be an object with the fields of this record'
+  return issue.expected === 'never'
+    ? 'is not a field of this record: remove it'
+    : 'is required and missing'
+}
+
+/** A nested record's own error is the most exact account of what is wrong: keep it as the cause. */
+function causeOf(issue: v.BaseIssue<unknown>): { cause?: unknown } {
+  return issue.input instanceof Error ? { cause: issue.input } : {}
+}
+
+function toJsonValue(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(toJsonValue)
+  return hasJsonForm(value) ? value.toJSON() : (value as JsonValue)
+}
+
+function hasJsonForm(value: unknown): value is { toJSON(): JsonValue } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'toJSON' in value &&
+    typeof value.toJSON === 'function'
+  )
+}

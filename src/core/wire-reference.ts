@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { jsonField } from './fields.ts'
+
+/** How an id came to be: issued for pairing, another id put to that use, or minted here. */
+const ID_ORIGINS = ['natural', 'conflated', 'synthetic'] as const
+
+/** Where a call came from on the wire, with the provider's own ids kept apart and untouched. */
+const wireReferenceSchema = v.strictObject({
+  /** Who issued it, e.g. `openai`. */
+  provider: v.string(),
+  /** Which protocol carried it, e.g. `openai-responses`. */
+  api: v.string(),
+  /** The wire type, e.g. `function_call`. */
+  type: v.string(),
+  /** Pairs call and result. */
+  callId: v.optional(v.string()),
+  /** Addresses the stored item that held the call. */
+  itemId: v.optional(v.string()),
+  /** Addresses the stored item that held the result. */
+  outputId: v.optional(v.string()),
+  origin: v.picklist(ID_ORIGINS),
+})
+
+export type WireReference = Readonly<v.InferOutput<typeof wireReferenceSchema>>
+
+export const wireReferenceField = v.pipe(
+  wireReferenceSchema,
+  v.transform((wire): WireReference => Object.freeze(wire)),
+)
+
+/** Opaque state that only the provider that made it may see again. */
+const providerDataSchema = v.strictObject({
+  api: v.string(),
+  endpoint: v.optional(v.string()),
+  modelFamily: v.optional(v.string()),
+  data: jsonField,
+})
+
+export type ProviderData = Readonly<v.InferOutput<typeof providerDataSchema>>
+
+export const providerDataField = v.pipe(
+  providerDataSchema,
+  v.transform((state): ProviderData => Object.freeze(state)),
+)

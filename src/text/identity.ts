@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { isInstanceOf } from '../core/brand.ts'
+import { record } from '../core/record.ts'
+import { Tokenizable } from './tokenizable.ts'
+
+const IDENTIFIER_RULE = 'must be a non-empty string or a finite number'
+
+const identitySchema = v.strictObject({
+  /** For systems: a key that does not change. */
+  identifier: v.union(
+    [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
+    IDENTIFIER_RULE,
+  ),
+  /** For the model: the name it reads. */
+  representation: Tokenizable.schema,
+})
+
+/** Who said something: a stable identifier for systems, a name for the model. */
+export class Identity extends record(
+  'Identity',
+  'E_INVALID_INITIAL_IDENTITY_VALUE',
+  identitySchema,
+) {
+  static isIdentity(value: unknown): value is Identity {
+    return isInstanceOf(value, 'Identity')
+  }
+}
+
+export type RawIdentity = v.InferInput<typeof identitySchema>
+
+/** Accepts an `Identity`, its raw form, or one string that serves as both parts. */
+export const identityField = v.pipe(
+  v.union(
+    [v.custom<Identity>(Identity.isIdentity), v.pipe(v.string(), v.nonEmpty()), identitySchema],
+    'must be an Identity, { identifier, representation }, or a non-empty string',
+  ),
+  v.transform((input): Identity => {
+    if (Identity.isIdentity(input)) return input
+    return new Identity(
+      typeof input === 'string' ? { identifier: input, representation: input } : input,
+    )
+  }),
+)

@@ -1,0 +1,118 @@
+import * as v from 'valibot'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { BobbinError } from '../core/error.ts'
+import { idField, trustField } from '../core/fields.ts'
+import type { JsonObject } from '../core/json.ts'
+import { parseOrThrow } from '../core/record.ts'
+import { isMediaReader, type MediaReader, spoolMedia, streamMedia } from './media-reader.ts'
+import type { SpoolStore } from './spool-store.ts'
+
+export const MEDIA_KINDS = ['image', 'audio', 'video', 'document'] as const
+export const MODALITY_HAZARDS = ['inert', 'extractable-instructions', 'opaque-perceptual'] as const
+
+const fields = {
+  kind: v.picklist(MEDIA_KINDS, `must be one of ${MEDIA_KINDS.join(', ')}`),
+  mimeType: v.pipe(
+    v.string('must be a MIME type such as image/png'),
+    v.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a MIME type such as image/png'),
+  ),
+  filename: idField,
+  /** Who vouches for the bytes. There is no default: only the maker knows. */
+  trustTier: trustField,
+  /** What decoding the bytes can do to a model. There is no default either. */
+  modalityHazard: v.picklist(MODALITY_HAZARDS, `must be one of ${MODALITY_HAZARDS.join(', ')}`),
+}
+
+const rawMediaSchema = v.strictObject({
+  ...fields,
+  reader: v.custom<MediaReader>(
+    isMediaReader,
+    'must be a MediaReader: an object with stream(), and byteLength and digest where known',
+  ),
+})
+
+const storedMediaSchema = v.strictObject({
+  $media: v.strictObject({ ...fields, sha256: v.string(), byteLength: v.number() }),
+})
+
+export type RawMedia = v.InferInput<typeof rawMediaSchema>
+type MediaFields = Omit<v.InferOutput<typeof rawMediaSchema>, 'reader'>
+
+export interface Media extends Readonly<MediaFields> {}
+
+/** A picture, sound, film or document: its bytes are read lazily and never become text. */
+export class Media {
+  /** Accepts a `Media` or its raw form and gives a `Media`. */
+  static readonly schema: v.GenericSchema<RawMedia | Media, Media> = v.pipe(
+    v.union([v.custom<Media>(Media.isMedia), rawMediaSchema]),
+    v.transform((input) => (Media.isMedia(input) ? input : new Media(input))),
+  )
+
+  #reader: MediaReader
+  #home: SpoolStore | undefined
+
+  constructor(raw: RawMedia) {
+    const { reader, ...rest } = parseOrThrow('Media', CODE, rawMediaSchema, raw)
+    Object.assign(this, rest)
+    this.#reader = reader
+    Object.freeze(this)
+  }
+
+  static isMedia(value: unknown): value is Media {
+    return isInstanceOf(value, 'Media')
+  }
+
+  /** True for the stored form of a media. */
+  static isStored(json: unknown): boolean {
+    return v.is(storedMediaSchema, json)
+  }
+
+  /** Restores a media whose bytes lie in `spool`; they are opened on first use. */
+  static fromJSON(json: unknown, { spool }: { readonly spool: Pick<SpoolStore, 'read'> }): Media {
+    const schema = v.pipe(v.unknown(), storedMediaSchema)
+    const { sha256, byteLength, ...rest } = parseOrThrow('Media', CODE, schema, json).$media
+    const open = async () => (await spool.read(sha256)).stream()
+    return new Media({ ...rest, reader: streamMedia(open, { digest: sha256, byteLength }) })
+  }
+
+  /** The bytes from the first on; each call opens the source anew. */
+  stream(): AsyncIterable<Uint8Array> {
+    return this.#reader.stream()
+  }
+
+  get byteLength(): number | undefined {
+    return this.#reader.byteLength
+  }
+
+  /** SHA-256 of the bytes, once it is known. */
+  get digest(): string | undefined {
+    return this.#reader.digest
+  }
+
+  /** Stores the bytes in `spool`, once; from then on they are read from there, and size and digest are known. */
+  async spooled(spool: SpoolStore, options?: { readonly signal?: AbortSignal }): Promise<this> {
+    if (this.#home !== spool) {
+      this.#reader = spoolMedia(await spool.write(this.stream(), options))
+      this.#home = spool
+    }
+    return this
+  }
+
+  toJSON(): JsonObject {
+    const { digest, byteLength } = this
+    if (digest === undefined || byteLength === undefined) {
+      const message = `\`Media\` ${this.filename} cannot be stored by reference while its digest is unknown: write its bytes first with \`await media.spooled(store)\`.`
+      throw new BobbinError('E_UNRESOLVED_REFERENCE', message, { reference: this.filename })
+    }
+    const { kind, mimeType, filename, trustTier, modalityHazard } = this
+    return {
+      $media: { kind, mimeType, filename, trustTier, modalityHazard, sha256: digest, byteLength },
+    }
+  }
+
+  [brandOf('Media')](): boolean {
+    return #reader in this
+  }
+}
+
+const CODE = 'E_INVALID_INITIAL_MEDIA_VALUE'

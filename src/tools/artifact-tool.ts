@@ -1,0 +1,47 @@
+import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { BobbinError } from '../core/error.ts'
+import type { Tokenizable } from '../text/tokenizable.ts'
+import type { InferArguments, InputSchema } from './input-schema.ts'
+import { Tool } from './tool.ts'
+import type { ToolContext } from './tool-context.ts'
+import type { ToolOptions } from './tool-options.ts'
+
+type Answer = string | Tokenizable
+
+/** What it takes to make an artifact tool: a tool's options, with an answer instead of an artifact. */
+export interface ArtifactToolOptions<S extends InputSchema = InputSchema>
+  extends Omit<ToolOptions<S>, 'handler' | 'artifactConstructor'> {
+  readonly handler: (args: InferArguments<S>, context: ToolContext) => Answer | Promise<Answer>
+}
+
+/**
+ * A tool that answers questions about an artifact. Its answer is the result as it stands: wrapping
+ * it in another artifact would invite the model to query what it got from querying.
+ */
+export class ArtifactTool<S extends InputSchema = InputSchema> extends Tool<S> {
+  constructor(options: ArtifactToolOptions<S>) {
+    if ('artifactConstructor' in options) throw noArtifacts()
+    const { handler } = options
+    super({
+      ...options,
+      handler: async (args, context) => String(await handler(args, context)),
+    })
+  }
+
+  static isArtifactTool(value: unknown): value is ArtifactTool {
+    return isInstanceOf(value, 'ArtifactTool')
+  }
+
+  [brandOf('ArtifactTool')](): boolean {
+    return Tool.isTool(this)
+  }
+}
+
+function noArtifacts(): BobbinError {
+  const rule = 'is not an option of an artifact tool: its answer is never wrapped'
+  const message = `\`ArtifactTool.artifactConstructor\` ${rule}. Remove it, or make a Tool.`
+  return new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, {
+    path: 'artifactConstructor',
+    rule,
+  })
+}

@@ -1,0 +1,49 @@
+import type { JsonValue } from '../core/json.ts'
+import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
+import type { Media } from '../spool/media.ts'
+import type { SpoolInput } from '../spool/spool-store.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
+
+/** Everything a handler may return; a plain value becomes a JSON artifact. */
+export type ToolOutput =
+  | SpoolInput
+  | Media
+  | readonly Media[]
+  | Artifact
+  | readonly Artifact[]
+  | JsonValue
+  | undefined
+
+/** What a handler is given besides its arguments. */
+export interface ToolContext {
+  /** Aborts at the call's timeout or when the turn is aborted; pass it on to whatever you call. */
+  readonly signal: AbortSignal
+  /** The record's id: tells identical parallel calls apart. */
+  readonly toolCallId: string | undefined
+  /** The checksum of tool and arguments. */
+  readonly callId: string
+  /** The same for every attempt at this call; hand it to services that deduplicate. */
+  readonly idempotencyKey: string
+  /** Reports what is under way, for whoever watches. */
+  progress(update: JsonValue): void
+  /** A secret by name. Secrets reach handlers here and never through arguments. */
+  secret(name: string): Promise<string>
+  /** Winds data onto the spool and wraps it, so that a handler can return several artifacts. */
+  spool<A extends Artifact>(data: SpoolInput, Class: SpooledArtifactConstructor<A>): Promise<A>
+  spool(data: SpoolInput): Promise<Artifact>
+}
+
+/** What an executor may be given; every part has a sane absence. */
+export interface ExecutionContext {
+  readonly signal?: AbortSignal
+  readonly toolCallId?: string
+  readonly idempotencyKey?: string
+  /** Arguments that admission validated already; they are not validated again. */
+  readonly validated?: { readonly value: unknown }
+  /** Hears the start and the end of every execution. */
+  emit?(event: ToolExecutionStartEvent | ToolExecutionEndEvent): void
+  progress?(update: JsonValue): void
+  secret?(name: string): string | Promise<string>
+  spool?(data: SpoolInput, Class?: SpooledArtifactConstructor): Promise<Artifact>
+  now?(): number
+}

@@ -1,0 +1,120 @@
+import * as v from 'valibot'
+import { jsonObjectField, trustField } from '../core/fields.ts'
+import type { TrustTier } from '../core/trust.ts'
+import {
+  type Artifact,
+  isArtifactConstructor,
+  type SpooledArtifactConstructor,
+} from '../spool/artifact.ts'
+import type { Media } from '../spool/media.ts'
+import type { InferArguments, InputSchema } from './input-schema.ts'
+import type { ToolContext, ToolOutput } from './tool-context.ts'
+
+/** What a call does to the world: nothing, something repeatable, or something that must not repeat. */
+export const EFFECTS = ['read', 'idempotent', 'write'] as const
+export type Effect = (typeof EFFECTS)[number]
+
+/** What happens when two tools of one name meet. */
+export const COLLISION_POLICIES = ['throw', 'replace', 'keep'] as const
+export type CollisionPolicy = (typeof COLLISION_POLICIES)[number]
+
+/** A finished result as an `inline` function sees it. */
+export type ProducedResult = Artifact | readonly Artifact[] | Media | readonly Media[]
+
+/** What a policy function may look at. */
+export interface PolicyContext {
+  readonly conversation?: string
+  readonly turnId?: string
+  readonly toolCallId?: string
+}
+
+/** What `reconcile` found out about a call that nobody can be sure of. */
+export type Reconciliation =
+  | { readonly happened: 'yes'; readonly output: ToolOutput }
+  | { readonly happened: 'no' }
+  | { readonly happened: 'unknown' }
+
+/** What it takes to make a tool. */
+export interface ToolOptions<S extends InputSchema = InputSchema> {
+  /** Letters, digits, `_` and `-`, at most 64: what every provider takes. */
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: S
+  readonly handler: (
+    args: InferArguments<S>,
+    context: ToolContext,
+  ) => ToolOutput | Promise<ToolOutput>
+  /** Resolves to the class that wraps text output; absent means `SpooledArtifact`. */
+  readonly artifactConstructor?: () => SpooledArtifactConstructor
+  /** Whether the model gets the result itself (default) or a handle to query it by. */
+  readonly inline?: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
+  /** How far the output is trusted; `third-party` unless said otherwise. */
+  readonly trust?: TrustTier
+  /** Undeclared counts as something that must not repeat. */
+  readonly effect?: Effect
+  /** Whether somebody must agree before the handler runs. */
+  readonly approval?:
+    | boolean
+    | ((args: InferArguments<S>, context: PolicyContext) => boolean | Promise<boolean>)
+  /** Finds out, by idempotency key, whether a call in doubt happened. */
+  readonly reconcile?: (key: string) => Promise<Reconciliation>
+  readonly timeoutMs?: number
+  /** Runs alone: no other call of the turn runs meanwhile. */
+  readonly exclusive?: boolean
+  /** `false` exempts a polling tool from the repeat guard. */
+  readonly repeat?: boolean
+  /** Anything the application wants to find again on the tool. */
+  readonly meta?: Readonly<Record<string, unknown>>
+  /** Lives for one request only, as forged artifact tools do. */
+  readonly ephemeral?: boolean
+  readonly onCollision?: CollisionPolicy
+}
+
+const functionField = (rule: string) =>
+  v.custom<(...args: never[]) => unknown>((input) => typeof input === 'function', rule)
+
+const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens'
+const POSITIVE = 'must be a positive whole number of milliseconds'
+
+const resolverField = v.pipe(
+  functionField('must be a function without parameters that returns an artifact class'),
+  v.check((resolve) => {
+    try {
+      return isArtifactConstructor(resolve())
+    } catch {
+      return false
+    }
+  }, 'must return SpooledArtifact or a class that extends it; to return media, return Media from the handler'),
+)
+
+/** The run-time check of `ToolOptions`; types cannot speak for JavaScript callers. */
+export const toolOptionsSchema = v.strictObject({
+  name: v.pipe(v.string(NAME_RULE), v.regex(/^[a-zA-Z0-9_-]{1,64}$/, NAME_RULE)),
+  description: v.string('must be a string that tells the model what the tool does'),
+  inputSchema: v.custom<InputSchema>(
+    (input) => (typeof input === 'object' && input !== null) || typeof input === 'function',
+    'must be a Standard Schema that gives JSON Schema, or plain JSON Schema',
+  ),
+  handler: functionField('must be a function of (args, ctx)'),
+  artifactConstructor: v.optional(resolverField),
+  inline: v.optional(
+    v.union([v.boolean(), functionField('')], 'must be a boolean or a function'),
+    true,
+  ),
+  trust: v.optional(trustField, 'third-party'),
+  effect: v.optional(v.picklist(EFFECTS, `must be one of ${EFFECTS.join(', ')}`)),
+  approval: v.optional(
+    v.union([v.boolean(), functionField('')], 'must be a boolean or a function'),
+    false,
+  ),
+  reconcile: v.optional(functionField('must be a function of an idempotency key')),
+  timeoutMs: v.optional(v.pipe(v.number(POSITIVE), v.integer(POSITIVE), v.minValue(1, POSITIVE))),
+  exclusive: v.optional(v.boolean('must be a boolean'), false),
+  repeat: v.optional(v.boolean('must be a boolean'), true),
+  meta: v.optional(jsonObjectField, {}),
+  ephemeral: v.optional(v.boolean('must be a boolean'), false),
+  onCollision: v.optional(
+    v.picklist(COLLISION_POLICIES, `must be one of ${COLLISION_POLICIES.join(', ')}`),
+    'throw',
+  ),
+})

@@ -1,0 +1,79 @@
+import { BobbinError } from '../core/error.ts'
+import { Tool } from './tool.ts'
+import type { CollisionPolicy } from './tool-options.ts'
+
+/** Names that belong to forged tools; a user's tool must not shadow them. */
+const FORGED_PREFIX = 'artifact_'
+
+/** The tools of a turn, by name. Only names that were registered are known, whatever objects inherit. */
+export class ToolRegistry implements Iterable<Tool> {
+  readonly #tools = new Map<string, Tool>()
+
+  constructor(tools: Iterable<Tool> = []) {
+    for (const tool of tools) this.register(tool)
+  }
+
+  /** Adds a tool; two of one name collide by `onCollision`, the tool's own policy unless given. */
+  register(tool: Tool, onCollision: CollisionPolicy = tool.onCollision): this {
+    requireTool(tool)
+    if (this.#tools.has(tool.name)) {
+      if (onCollision === 'keep') return this
+      if (onCollision === 'throw') throw collision(tool.name)
+    }
+    this.#tools.set(tool.name, tool)
+    return this
+  }
+
+  /** Adds every tool of another registry. */
+  merge(other: Iterable<Tool>, onCollision?: CollisionPolicy): this {
+    for (const tool of other) this.register(tool, onCollision)
+    return this
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name)
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name)
+  }
+
+  delete(name: string): boolean {
+    return this.#tools.delete(name)
+  }
+
+  /** Drops the tools that were made for one request only. */
+  pruneEphemeral(): this {
+    for (const tool of this) if (tool.ephemeral) this.#tools.delete(tool.name)
+    return this
+  }
+
+  get size(): number {
+    return this.#tools.size
+  }
+
+  get names(): readonly string[] {
+    return [...this.#tools.keys()]
+  }
+
+  [Symbol.iterator](): IterableIterator<Tool> {
+    return this.#tools.values()
+  }
+}
+
+function requireTool(tool: unknown): asserts tool is Tool {
+  if (!Tool.isTool(tool)) {
+    const rule = 'must be a Tool'
+    const message = `A registry holds tools only: what was registered ${rule}. Make it with \`new Tool({ … })\`.`
+    throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: '', rule })
+  }
+  if (tool.name.startsWith(FORGED_PREFIX) && !tool.ephemeral) {
+    const message = `\`${tool.name}\` is reserved: names that begin with \`${FORGED_PREFIX}\` belong to the tools that are forged around artifacts. Choose another name.`
+    throw new BobbinError('E_TOOL_COLLISION', message, { tool: tool.name })
+  }
+}
+
+function collision(name: string): BobbinError {
+  const message = `A tool named \`${name}\` is registered already: rename one, or say what should happen with \`onCollision: 'replace' | 'keep'\`.`
+  return new BobbinError('E_TOOL_COLLISION', message, { tool: name })
+}

@@ -1,0 +1,84 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { expectTypeOf } from 'vitest'
+import { z } from 'zod'
+import { ArtifactTool } from './artifact-tool.ts'
+import { Tool } from './tool.ts'
+import { ToolRegistry } from './tool-registry.ts'
+
+const common = { name: 'a', description: 'a' }
+
+// Handlers get what the schema gives after defaults and coercions.
+const fromZod = new Tool({
+  ...common,
+  inputSchema: z.object({ service: z.string(), lines: z.coerce.number().default(10) }),
+  approval: ({ lines }) => lines > 5,
+  handler: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ service: string; lines: number }>()
+    return args.service
+  },
+})
+
+const fromValibot = new Tool({
+  ...common,
+  inputSchema: toStandardJsonSchema(v.object({ service: v.optional(v.string(), 'all') })),
+  handler: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ service: string }>()
+    return args.service
+  },
+})
+
+const fromArkType = new Tool({
+  ...common,
+  inputSchema: type({ service: 'string', 'lines?': 'number' }),
+  handler: (args) => {
+    expectTypeOf(args.service).toEqualTypeOf<string>()
+    expectTypeOf(args.lines).toEqualTypeOf<number | undefined>()
+    return args.service
+  },
+})
+
+const fromJsonSchema = new Tool({
+  ...common,
+  inputSchema: {
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      level: { enum: ['info', 'error'] },
+      tags: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['service'],
+  } as const,
+  handler: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{
+      service: string
+      level?: 'info' | 'error'
+      tags?: string[]
+    }>()
+    return args.service
+  },
+})
+
+const answering = new ArtifactTool({
+  ...common,
+  inputSchema: z.object({ n: z.number() }),
+  handler: ({ n }) => `${n}`,
+})
+
+// Tools of all schemas fit into one registry.
+new ToolRegistry([fromZod, fromValibot, fromArkType, fromJsonSchema, answering])
+
+new Tool({
+  ...common,
+  inputSchema: z.object({ service: z.string() }),
+  // @ts-expect-error an argument that the schema does not have
+  handler: ({ servce }) => servce,
+})
+
+new Tool({
+  ...common,
+  inputSchema: z.object({}),
+  // @ts-expect-error a function is no output
+  handler: () => () => 'no',
+})

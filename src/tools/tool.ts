@@ -1,0 +1,94 @@
+import { brandOf, isInstanceOf } from '../core/brand.ts'
+import type { JsonObject } from '../core/json.ts'
+import { parseOrThrow } from '../core/record.ts'
+import type { TrustTier } from '../core/trust.ts'
+import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
+import { type Executable, execute } from './execution.ts'
+import type { InputSchema, Validation } from './input-schema.ts'
+import { compileSchema } from './schema-validation.ts'
+import type { ExecutionContext, ToolOutput } from './tool-context.ts'
+import {
+  type CollisionPolicy,
+  type Effect,
+  type PolicyContext,
+  type ProducedResult,
+  type Reconciliation,
+  type ToolOptions,
+  toolOptionsSchema,
+} from './tool-options.ts'
+
+type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
+
+/** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
+export class Tool<S extends InputSchema = InputSchema> {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: S
+  /** The input schema as JSON Schema 2020-12, as a model is shown it. */
+  readonly jsonSchema: JsonObject
+  readonly artifactConstructor: (() => SpooledArtifactConstructor) | undefined
+  readonly inline: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
+  readonly trust: TrustTier
+  readonly effect: Effect | undefined
+  readonly reconcile: ((key: string) => Promise<Reconciliation>) | undefined
+  readonly timeoutMs: number | undefined
+  readonly exclusive: boolean
+  readonly repeat: boolean
+  readonly meta: JsonObject
+  readonly ephemeral: boolean
+  readonly onCollision: CollisionPolicy
+  readonly #executable: Executable
+  readonly #approval: Approval
+
+  constructor(options: ToolOptions<S>) {
+    const parsed = parseOrThrow('Tool', CODE, toolOptionsSchema, options as ToolOptions)
+    const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
+    this.name = parsed.name
+    this.description = parsed.description
+    this.inputSchema = options.inputSchema
+    this.jsonSchema = jsonSchema
+    this.artifactConstructor = options.artifactConstructor
+    this.inline = options.inline ?? true
+    this.trust = parsed.trust
+    this.effect = parsed.effect
+    this.reconcile = options.reconcile
+    this.timeoutMs = parsed.timeoutMs
+    this.exclusive = parsed.exclusive
+    this.repeat = parsed.repeat
+    this.meta = parsed.meta
+    this.ephemeral = parsed.ephemeral
+    this.onCollision = parsed.onCollision
+    this.#executable = {
+      name: this.name,
+      validate,
+      handler: options.handler as Executable['handler'],
+    }
+    this.#approval = (options.approval ?? false) as Approval
+    Object.freeze(this)
+  }
+
+  static isTool(value: unknown): value is Tool {
+    return isInstanceOf(value, 'Tool')
+  }
+
+  /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
+  executor(context: ExecutionContext = {}): (args: unknown) => Promise<ToolOutput> {
+    return (args) => execute(this.#executable, context, args)
+  }
+
+  /** Checks arguments against the input schema once, for admission. */
+  validate(args: JsonObject): Promise<Validation> {
+    return this.#executable.validate(args)
+  }
+
+  /** Whether somebody must agree before this call runs. */
+  async needsApproval(args: unknown, context: PolicyContext = {}): Promise<boolean> {
+    return typeof this.#approval === 'function' ? this.#approval(args, context) : this.#approval
+  }
+
+  [brandOf('Tool')](): boolean {
+    return #executable in this
+  }
+}
+
+const CODE = 'E_INVALID_INITIAL_TOOL_VALUE'

@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import { type RestoreContext, requireSpool } from '../artifacts/restore-artifact.ts'
+import { isInstanceOf } from '../core/brand.ts'
+import { dateField, idField } from '../core/fields.ts'
+import { record } from '../core/record.ts'
+import { providerDataField } from '../core/wire-reference.ts'
+import { Media } from '../spool/media.ts'
+import { identityField } from '../text/identity.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+
+/** Who speaks in a conversation. Instructions and tool results are no messages. */
+const MESSAGE_ROLES = ['user', 'assistant'] as const
+export type MessageRole = (typeof MESSAGE_ROLES)[number]
+
+const messageSchema = v.pipe(
+  v.strictObject({
+    id: idField,
+    role: v.picklist(MESSAGE_ROLES, `must be one of ${MESSAGE_ROLES.join(', ')}`),
+    content: v.optional(Tokenizable.schema),
+    attachments: v.optional(
+      v.pipe(
+        v.array(Media.schema, 'must be an array of Media'),
+        v.transform((media): readonly Media[] => Object.freeze(media)),
+      ),
+      [],
+    ),
+    /** The role's name unless given. */
+    identity: v.optional(identityField),
+    /** Opaque state for the provider that wrote the message. */
+    providerData: v.optional(providerDataField),
+    /** Which model response it came from; items that share it are never sent apart. */
+    response: v.optional(idField),
+    createdAt: dateField,
+    updatedAt: v.optional(dateField),
+  }),
+  v.check(
+    ({ content, attachments }) => content !== undefined || attachments.length > 0,
+    'must have content or at least one attachment',
+  ),
+  v.transform((message) => ({
+    ...message,
+    identity: message.identity ?? v.parse(identityField, message.role),
+    updatedAt: message.updatedAt ?? message.createdAt,
+  })),
+)
+
+/** What a person or the model said. */
+export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE', messageSchema) {
+  static isMessage(value: unknown): value is Message {
+    return isInstanceOf(value, 'Message')
+  }
+
+  /** Restores a stored message; attachments are found again in `context.spool`. */
+  static fromJSON(json: unknown, context: RestoreContext = {}): Message {
+    const stored = json as RawMessage & { readonly attachments?: readonly unknown[] }
+    const attachments = stored.attachments?.map((media) =>
+      Media.fromJSON(media, { spool: requireSpool(context, 'attachment') }),
+    )
+    return new Message(attachments === undefined ? stored : { ...stored, attachments })
+  }
+}
+
+export type RawMessage = v.InferInput<typeof messageSchema>

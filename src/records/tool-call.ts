@@ -1,0 +1,158 @@
+import * as v from 'valibot'
+import type { RestoreContext } from '../artifacts/restore-artifact.ts'
+import { isInstanceOf } from '../core/brand.ts'
+import { checksum } from '../core/checksum.ts'
+import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
+import type { JsonObject } from '../core/json.ts'
+import { record } from '../core/record.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
+import { rawArgsField, restoreResults, resultsField } from './tool-call-results.ts'
+
+/** How a call ended. */
+export const SETTLEMENTS = [
+  'ok',
+  'failed',
+  'refused',
+  'denied',
+  'abandoned',
+  'aborted',
+  'timed-out',
+  'in-doubt',
+] as const
+
+export type Settlement = (typeof SETTLEMENTS)[number]
+
+const ARGS_RULE = 'must be a plain object, or a string that holds a JSON object'
+
+const fields = v.strictObject({
+  /** Correlates the request with its result; unique in the conversation. */
+  id: idField,
+  /** The tool's name as the model gave it. */
+  tool: v.string('must be a string: the name of the tool'),
+  /** The arguments as the model supplied them, as real JSON. */
+  args: v.pipe(
+    v.custom<string | Readonly<Record<string, unknown>> | JsonObject>(
+      (input) => typeof input === 'string' || (typeof input === 'object' && input !== null),
+      ARGS_RULE,
+    ),
+    frozenJson((input) => normalizeArguments(input)),
+  ),
+  /** Computed from `tool` and `args`; a supplied one is verified. */
+  checksum: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits, or be left out'),
+    ),
+  ),
+  /** What the handler got, when validation changed it. */
+  effectiveArgs: v.optional(jsonObjectField),
+  /** The exact text received, when it could not be parsed. */
+  rawArgs: v.optional(rawArgsField),
+  /** What the call gave, or the detail of its error: one of three silos. */
+  results: resultsField,
+  /** Always true: what is still running is never a record. */
+  isComplete: v.literal(true, 'must be true: a record exists only for a call that has settled'),
+  isError: v.boolean('must be a boolean'),
+  settlement: v.optional(v.picklist(SETTLEMENTS, `must be one of ${SETTLEMENTS.join(', ')}`)),
+  executedBy: v.optional(
+    v.picklist(['runner', 'provider'], 'must be runner or provider'),
+    'runner',
+  ),
+  /** Whether the result is rendered in the prompt or shown as a handle. */
+  inline: v.optional(v.boolean('must be a boolean'), true),
+  /** Marks answers of artifact tools, which no further artifact tool may query. */
+  fromArtifactTool: v.optional(v.boolean('must be a boolean'), false),
+  /** Written when the result is produced; it can only go down from there. */
+  trust: v.optional(trustField, 'third-party'),
+  /** Where the call came from, with the provider's own ids. */
+  wire: v.optional(wireReferenceField),
+  /** Opaque state for the provider that made the call. */
+  providerData: v.optional(providerDataField),
+  /** The record whose arguments a person changed into these. */
+  editOf: v.optional(idField),
+  /** The record in doubt that this one settles. */
+  supersedes: v.optional(idField),
+  /** Paths whose values were removed before storing; the checksum is then not recomputed. */
+  redacted: v.optional(
+    v.pipe(
+      v.custom<readonly string[]>(isNonEmptyList, 'must be a non-empty array of paths'),
+      v.transform((paths): readonly string[] => Object.freeze([...paths])),
+    ),
+  ),
+  /** When the call was announced. */
+  createdAt: dateField,
+  updatedAt: v.optional(dateField),
+  completedAt: dateField,
+})
+
+const toolCallSchema = v.pipe(
+  fields,
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    const fault = crossFieldFault(value)
+    if (fault !== undefined) {
+      const [key, message] = fault
+      addIssue({
+        message,
+        path: [{ type: 'object', origin: 'value', input: value, key, value: value[key] }],
+      })
+      return NEVER
+    }
+    // The parsed object is ours alone: completing it in place costs half of what a copy does.
+    return Object.assign(value, {
+      checksum: value.checksum ?? checksum(value.tool, value.args),
+      settlement: value.settlement ?? (value.isError ? ('failed' as const) : ('ok' as const)),
+      updatedAt: value.updatedAt ?? value.completedAt,
+    })
+  }),
+)
+
+type Fields = v.InferOutput<typeof fields>
+
+function isNonEmptyList(input: unknown): boolean {
+  return Array.isArray(input) && input.length > 0 && input.every((path) => typeof path === 'string')
+}
+
+function crossFieldFault(call: Fields): [keyof Fields, string] | undefined {
+  const { settlement, isError, fromArtifactTool, results, redacted } = call
+  if (settlement !== undefined && (settlement !== 'ok') !== isError) {
+    return ['settlement', `must agree with isError: ${isError} does not go with ${settlement}`]
+  }
+  if (fromArtifactTool && !(typeof results === 'object' && isInstanceOf(results, 'Tokenizable'))) {
+    return [
+      'results',
+      'must be text when fromArtifactTool is true: artifact tools answer with Tokenizable',
+    ]
+  }
+  if (redacted !== undefined) {
+    return call.checksum === undefined
+      ? ['checksum', 'is required on a redacted record: it cannot be computed any more']
+      : undefined
+  }
+  if (call.checksum !== undefined && call.checksum !== checksum(call.tool, call.args)) {
+    return [
+      'checksum',
+      'does not match tool and args: they were altered, or leave it out to have it computed',
+    ]
+  }
+  return undefined
+}
+
+/** One settled tool call: immutable, validated, named by content. */
+export class ToolCall extends record(
+  'ToolCall',
+  'E_INVALID_INITIAL_TOOL_CALL_VALUE',
+  toolCallSchema,
+) {
+  static isToolCall(value: unknown): value is ToolCall {
+    return isInstanceOf(value, 'ToolCall')
+  }
+
+  /** Restores a stored record; artifacts and media are found again in `context.spool`. */
+  static fromJSON(json: unknown, context: RestoreContext = {}): ToolCall {
+    return new ToolCall(restoreResults(json, context) as RawToolCall)
+  }
+}
+
+/** What the constructor of `ToolCall` takes. */
+export type RawToolCall = v.InferInput<typeof toolCallSchema>

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url'
+import { createContext, runInContext } from 'node:vm'
+import { build } from 'esbuild'
+import { describe, expect, it } from 'vitest'
+import * as bobbin from '../src/index.ts'
+
+/** Loads a second copy of the whole package into a realm of its own. */
+async function secondCopy(): Promise<typeof bobbin> {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from './src/index.ts'", resolveDir: root },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'bobbin',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    alias: { '#hash': `${root}/src/core/hash.portable.ts` },
+    logLevel: 'error',
+  })
+  const realm = createContext({
+    TextEncoder,
+    TextDecoder,
+    crypto,
+    performance,
+    setTimeout,
+    AbortController,
+  })
+  runInContext(outputFiles[0]?.text ?? '', realm)
+  return (realm as { bobbin: typeof bobbin }).bobbin
+}
+
+const sample = (kit: typeof bobbin) => {
+  const at = { createdAt: '2026-01-02T00:00:00.000Z' }
+  const common = { id: 'x', content: 'text', ...at }
+  return {
+    Tokenizable: new kit.Tokenizable('x'),
+    Identity: new kit.Identity({ identifier: 'a', representation: 'b' }),
+    Message: new kit.Message({ ...common, role: 'user' }),
+    Thought: new kit.Thought(common),
+    Memory: new kit.Memory(common),
+    Retrievable: new kit.Retrievable(common),
+    ToolCall: new kit.ToolCall({
+      ...at,
+      id: 'call_1',
+      tool: 'read_log',
+      args: '{"b":1,"a":{"d":[1,2],"c":null}}',
+      results: 'done',
+      isComplete: true,
+      isError: false,
+      completedAt: '2026-01-02T00:00:01.000Z',
+    }),
+    BobbinError: new kit.BobbinError('E_JSON_TOO_DEEP', 'x', { limit: 1 }),
+    Tool: new kit.Tool({
+      name: 'a',
+      description: 'a',
+      inputSchema: { type: 'object' },
+      handler: () => 'a',
+    }),
+  }
+}
+
+describe('instances of another copy of the package in another realm', async () => {
+  const other = await secondCopy()
+  const foreign = sample(other)
+  const own = sample(bobbin)
+
+  it('are strangers to instanceof', () => {
+    expect(foreign.ToolCall).not.toBeInstanceOf(bobbin.ToolCall)
+    expect(foreign.ToolCall).not.toBeInstanceOf(Object)
+  })
+
+  it.each(Object.keys(own) as (keyof typeof own)[])('pass the guard of %s, both ways', (name) => {
+    expect(bobbin.isInstanceOf(foreign[name], name)).toBe(true)
+    expect(other.isInstanceOf(own[name], name)).toBe(true)
+    const wrong = Object.keys(own).filter((key) => key !== name)
+    expect(wrong.some((key) => bobbin.isInstanceOf(foreign[name], key))).toBe(false)
+  })
+
+  it('have the same checksum and digest', () => {
+    expect(foreign.ToolCall.checksum).toBe(own.ToolCall.checksum)
+    expect(foreign.ToolCall.digest).toBe(own.ToolCall.digest)
+  })
+
+  it('can be taken over as raw values', () => {
+    const taken = new bobbin.ToolCall(foreign.ToolCall)
+    expect(bobbin.ToolCall.isToolCall(taken)).toBe(true)
+    expect(taken.digest).toBe(own.ToolCall.digest)
+    expect(taken.createdAt).toBeInstanceOf(
+      Object.getPrototypeOf(own.ToolCall.createdAt).constructor,
+    )
+  })
+
+  it('are known from look-alikes of their own realm', () => {
+    expect(bobbin.ToolCall.isToolCall({ ...foreign.ToolCall })).toBe(false)
+  })
+})

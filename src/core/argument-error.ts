@@ -40,7 +40,7 @@ const SHOWN_KEY = 40
 const SHOWN_ENDS = 8
 
 /** A path as one would write it in code, `args.filter[2].id`, cut where keys or depth are excessive. */
-export function formatPath(path: ArgumentPath): string {
+function formatPath(path: ArgumentPath): string {
   const whole = path.length <= 2 * SHOWN_ENDS
   const shown = whole ? path : [...path.slice(0, SHOWN_ENDS), ...path.slice(-SHOWN_ENDS)]
   const steps = shown.map(formatStep)

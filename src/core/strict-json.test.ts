@@ -1,17 +1,18 @@
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuTime } from '../../test/cpu-time.ts'
 import { isBobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 import { ARGUMENT_LIMITS, normalizeArguments, parseArguments } from './strict-json.ts'
 
 /** What a refusal says, and how long it took. */
 function refused(act: () => unknown): { rule: string; path: string; message: string; ms: number } {
-  const started = performance.now()
+  const started = cpuTime()
   try {
     act()
   } catch (error) {
-    const ms = performance.now() - started
+    const ms = cpuTime() - started
     if (!isBobbinError(error, 'E_INVALID_ARGUMENTS')) throw error
     return { ...error.data, message: error.message, ms }
   }

@@ -49,7 +49,7 @@ export class Media {
   )
 
   #reader: MediaReader
-  #home: SpoolStore | undefined
+  #home: object | undefined
 
   constructor(raw: RawMedia) {
     const { reader, ...rest } = parseOrThrow('Media', CODE, rawMediaSchema, raw)
@@ -90,7 +90,10 @@ export class Media {
   }
 
   /** Stores the bytes in `spool`, once; from then on they are read from there, and size and digest are known. */
-  async spooled(spool: SpoolStore, options?: { readonly signal?: AbortSignal }): Promise<this> {
+  async spooled(
+    spool: Pick<SpoolStore, 'write'>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<this> {
     if (this.#home !== spool) {
       this.#reader = spoolMedia(await spool.write(this.stream(), options))
       this.#home = spool

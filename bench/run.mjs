@@ -19,8 +19,8 @@ function must(command, args, cwd) {
   if (status !== 0) process.exit(status)
 }
 
-if (!existsSync(`${root}node_modules`)) must('npm', ['ci'], root)
-if (!existsSync(`${here}node_modules`)) must('npm', ['ci'], here)
+if (!existsSync(`${root}node_modules`)) must('npm', ['install', '--no-save'], root)
+if (!existsSync(`${here}node_modules`)) must('npm', ['install', '--no-save'], here)
 must('npm', ['run', 'build'], root)
 
 const wanted = process.argv.slice(2)

@@ -28,6 +28,9 @@ export async function ensureBuilt() {
   const args = ['-p', 'tsconfig.build.json', '--outDir', fresh]
   const result = await runNode(commandFile('typescript', 'tsc'), args)
   if (result.code === 0) {
+    // Loaded here because it needs esbuild, and this file runs before anything is installed.
+    const { bundle } = await import('./bundle.mjs')
+    await bundle(fresh)
     rmSync(inRoot('dist'), { recursive: true, force: true })
     renameSync(fresh, inRoot('dist'))
     writeFileSync(stampPath, stamp)
@@ -44,7 +47,13 @@ function stampOfInputs() {
   const sources = readdirSync(inRoot('src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(path))
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
-  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+  const settings = [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/bundle.mjs',
+  ]
   for (const path of [...settings, ...sources.sort()]) {
     digest
       .update(`${path}\0`)

@@ -7,8 +7,16 @@
  * private field, so none of them passes; `constructor.name` plays no part.
  */
 export function brandOf(name: string): symbol {
-  return Symbol.for(`bobbin/${name}`)
+  let brand = brands.get(name)
+  if (brand === undefined) {
+    brand = Symbol.for(`bobbin/${name}`)
+    brands.set(name, brand)
+  }
+  return brand
 }
+
+/** Building the key of the global registry anew costs more than the rest of a guard. */
+const brands = new Map<string, symbol>()
 
 type Constructor<T> = abstract new (...args: never) => T
 

@@ -2,6 +2,7 @@ import { DateTime } from 'luxon'
 import * as v from 'valibot'
 import { isBobbinError } from './error.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import { withShortcut } from './shortcut.ts'
 import { normalizeArguments } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
@@ -12,8 +13,8 @@ const ISO_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const DATE_RULE =
   'must be a date: an ISO 8601 string, epoch milliseconds, a Date or a Luxon DateTime'
 
-/** A time field. A `DateTime` is never frozen (Luxon caches inside it) and never needs to be. */
-export const dateField = v.pipe(
+/** A `DateTime` is never frozen (Luxon caches inside it) and never needs to be. */
+const carefulDate = v.pipe(
   v.custom<DateInput>((input) => input !== undefined, DATE_RULE),
   v.rawTransform<DateInput, DateTime<true>>(({ dataset, addIssue, NEVER }) => {
     const date = toDateTime(dataset.value)
@@ -22,6 +23,13 @@ export const dateField = v.pipe(
     return NEVER
   }),
 )
+
+/** A time field. */
+export const dateField = withShortcut(carefulDate, (input) => {
+  const isOurs = typeof input === 'number' || input instanceof DateTime
+  const date = isOurs ? toDateTime(input) : undefined
+  return date?.isValid ? (date as DateTime<true>) : undefined
+})
 
 function toDateTime(input: DateInput): DateTime | undefined {
   if (typeof input === 'number') return DateTime.fromMillis(input, { zone: 'utc' })

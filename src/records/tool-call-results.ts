@@ -6,6 +6,7 @@ import {
   restoreArtifact,
 } from '../artifacts/restore-artifact.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { withShortcut } from '../core/shortcut.ts'
 import { Media } from '../spool/media.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
@@ -20,8 +21,7 @@ export type ToolCallResults =
 const RULE =
   'must be a SpooledArtifact, a Media, a non-empty array of one of them, or a Tokenizable'
 
-/** The results of a call. A plain string is text. */
-export const resultsField = v.pipe(
+const carefulResults = v.pipe(
   v.custom<ToolCallResults | string>((input) => input !== undefined && input !== null, RULE),
   v.rawTransform<ToolCallResults | string, ToolCallResults>(({ dataset, addIssue, NEVER }) => {
     const { value } = dataset
@@ -37,6 +37,11 @@ export const resultsField = v.pipe(
     addIssue({ message: fault })
     return NEVER
   }),
+)
+
+/** The results of a call. A plain string is text. */
+export const resultsField = withShortcut(carefulResults, (input) =>
+  isOneResult(input) ? input : undefined,
 )
 
 /** The text of unparsable arguments, or the artifact that holds it when it is long. */

@@ -5,6 +5,7 @@ import { checksum } from '../core/checksum.ts'
 import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { record } from '../core/record.ts'
+import { recordFields, withShortcut } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
 import { rawArgsField, restoreResults, resultsField } from './tool-call-results.ts'
@@ -25,19 +26,27 @@ export type Settlement = (typeof SETTLEMENTS)[number]
 
 const ARGS_RULE = 'must be a plain object, or a string that holds a JSON object'
 
-const fields = v.strictObject({
+const argsField = v.pipe(
+  v.custom<string | Readonly<Record<string, unknown>> | JsonObject>(
+    (input) => typeof input === 'string' || (typeof input === 'object' && input !== null),
+    ARGS_RULE,
+  ),
+  frozenJson((input) => normalizeArguments(input)),
+)
+
+const fields = recordFields({
   /** Correlates the request with its result; unique in the conversation. */
   id: idField,
   /** The tool's name as the model gave it. */
   tool: v.string('must be a string: the name of the tool'),
   /** The arguments as the model supplied them, as real JSON. */
-  args: v.pipe(
-    v.custom<string | Readonly<Record<string, unknown>> | JsonObject>(
-      (input) => typeof input === 'string' || (typeof input === 'object' && input !== null),
-      ARGS_RULE,
-    ),
-    frozenJson((input) => normalizeArguments(input)),
-  ),
+  args: withShortcut(argsField, (input) => {
+    try {
+      return normalizeArguments(input)
+    } catch {
+      return undefined
+    }
+  }),
   /** Computed from `tool` and `args`; a supplied one is verified. */
   checksum: v.optional(
     v.pipe(

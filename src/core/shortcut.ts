@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+
+/** Gives what `schema` would give, or undefined where only the schema itself can tell. */
+type Shortcut<S extends v.GenericSchema> = (
+  input: unknown,
+  config: v.Config<v.BaseIssue<unknown>>,
+) => v.InferOutput<S> | undefined
+
+/**
+ * The same schema with a quick way for values that fit. Whatever the shortcut does not answer goes
+ * through the schema, so errors and odd cases are its business alone.
+ */
+export function withShortcut<S extends v.GenericSchema>(schema: S, shortcut: Shortcut<S>): S {
+  return {
+    ...schema,
+    '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) {
+      const value = shortcut(dataset.value, config)
+      if (value === undefined) return schema['~run'](dataset, config)
+      return Object.assign(dataset, { typed: true as const, value })
+    },
+  }
+}
+
+/** `v.strictObject` for records that are made by the thousand: one pass over a prepared list of fields. */
+export function recordFields<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.StrictObjectSchema<Entries, undefined> {
+  const fields = Object.entries(entries).map(([key, schema]) => ({
+    key,
+    schema,
+    isOptional: schema.type === 'optional',
+    fixed: fixedDefault(schema),
+  }))
+  return withShortcut(v.strictObject(entries), (input, config) => {
+    if (typeof input !== 'object' || input === null) return undefined
+    const output: Record<string, unknown> = {}
+    let known = 0
+    for (let i = 0; i < fields.length; i++) {
+      const { key, schema, isOptional, fixed } = fields[i] as (typeof fields)[number]
+      const value = (input as Record<string, unknown>)[key]
+      if (value === undefined) {
+        if (!isOptional || key in input) return undefined
+        if (fixed !== undefined) output[key] = fixed
+        continue
+      }
+      known++
+      const result = schema['~run']({ value }, config)
+      if (!result.typed || result.issues !== undefined) return undefined
+      output[key] = result.value
+    }
+    if (Object.keys(input).length !== known) return undefined
+    return output as v.InferOutput<v.StrictObjectSchema<Entries, undefined>>
+  })
+}
+
+/** What a missing field gives: values of records are immutable, so one serves all. */
+function fixedDefault(schema: v.GenericSchema): unknown {
+  const given: unknown = 'default' in schema ? schema.default : undefined
+  if (given === undefined) return undefined
+  if (typeof given === 'function') throw new TypeError('A default of a record field is a value.')
+  return schema['~run']({ value: undefined }, {}).value
+}

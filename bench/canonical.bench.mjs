@@ -7,7 +7,7 @@ import jsonStableStringify from 'json-stable-stringify'
 import objectHash from 'object-hash'
 import { hash as ohash } from 'ohash'
 import safeStableStringify from 'safe-stable-stringify'
-import { canonicalStringify } from '../dist/core/canonical.js'
+import { canonicalStringify } from '../dist/index.js'
 import { compare, printTable, target } from './measure.mjs'
 
 const sha256 = (text) => hash('sha256', text, 'hex')

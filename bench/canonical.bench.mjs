@@ -95,8 +95,7 @@ for (const [name, value, hasTarget] of inputs) {
     const subjects = Object.fromEntries(
       Object.entries(contenders).map(([key, run]) => [key, () => run(input)]),
     )
-    // 100,000 keys take object-hash seconds; five rounds settle that.
-    const results = compare(subjects, 'limit', name === '100k keys' ? 5 : undefined)
+    const results = compare(subjects, 'limit')
     const { limit, bobbin, ...peers } = results
     table.push([
       name,

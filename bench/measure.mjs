@@ -30,11 +30,11 @@ function calibrate(act) {
  * Runs the subjects (name → function) in turns and gives, for each, the median time in microseconds and
  * the median of its ratios to `limit`, both taken in the same round so that noise hits both alike.
  */
-export function compare(subjects, limit, rounds = ROUNDS) {
+export function compare(subjects, limit) {
   const names = Object.keys(subjects)
   const times = Object.fromEntries(names.map((name) => [name, calibrate(subjects[name])]))
   const samples = Object.fromEntries(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     // Starting elsewhere in each round spreads the garbage of one subject over all others.
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round) % names.length]

@@ -1,4 +1,5 @@
 import { BobbinError } from './error.ts'
+import { sortKeys } from './sort-keys.ts'
 
 /** How many containers may stand inside each other in canonical JSON. */
 export const CANONICAL_DEPTH_LIMIT = 1000
@@ -74,7 +75,7 @@ function writeObject(sink: Sink, value: Record<string, unknown>, depth: number):
     append(sink, flat)
     return
   }
-  keys.sort()
+  sortKeys(keys)
   let separator = '{'
   for (const key of keys) {
     const member = resolve(value[key], key)
@@ -143,7 +144,7 @@ export function flatText(value: object, keys: string[]): string | undefined {
     if (previous !== undefined && previous >= key) inOrder = false
     previous = key
   }
-  return inOrder ? JSON.stringify(value) : JSON.stringify(value, keys.sort())
+  return inOrder ? JSON.stringify(value) : JSON.stringify(value, sortKeys(keys))
 }
 
 /** Steps into a container, unless that is a circle or too deep. */

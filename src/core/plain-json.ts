@@ -26,8 +26,11 @@ interface Copying {
 
 function copyContainer(state: Copying, value: object, depth: number): JsonArray | JsonObject {
   const { ancestors, trail } = state
+  // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding):
+  // the limits end any circle, but this ends it before large neighbours are copied over and over.
+  const isCircle = value === ancestors[2 ** (31 - Math.clz32(depth - 1)) - 1]
   ancestors.push(value)
-  if (depth > state.limits.depth) throw refusal(state, 'too-deep')
+  if (isCircle || depth > state.limits.depth) throw refusal(state, 'too-deep')
   const keys = keysOf(state, value)
   trail.push('')
   const copy = Array.isArray(value)

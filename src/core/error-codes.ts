@@ -5,6 +5,16 @@ export interface InvalidField {
   readonly rule: string
 }
 
+/** What a provider's failure tells. */
+export interface ProviderFailure {
+  readonly api: string
+  readonly status?: number
+  /** The provider's own code or type. */
+  readonly providerCode?: string
+  readonly isRetryable: boolean
+  readonly retryAfterMs?: number
+}
+
 /** Every error code with the shape of its `data`. Adding an error is adding a line here. */
 export interface ErrorData {
   E_INVALID_INITIAL_TOKENIZABLE_VALUE: InvalidField
@@ -44,6 +54,21 @@ export interface ErrorData {
   E_SPOOL_INVALID_NAME: { readonly name: string; readonly rule: string }
   /** A read asked for more than its limit. */
   E_LIMIT_EXCEEDED: { readonly what: string; readonly limit: number; readonly actual: number }
+  /** A provider refused the request as it is; sending it again does not help. */
+  E_PROVIDER_BAD_REQUEST: ProviderFailure
+  /** The history does not fit the model's context. */
+  E_PROVIDER_CONTEXT_TOO_LONG: ProviderFailure
+  E_PROVIDER_AUTH: ProviderFailure
+  E_PROVIDER_NOT_FOUND: ProviderFailure
+  E_PROVIDER_RATE_LIMITED: ProviderFailure
+  /** The provider is overloaded or failed by itself. */
+  E_PROVIDER_UNAVAILABLE: ProviderFailure
+  /** There was no answer at all. */
+  E_PROVIDER_UNREACHABLE: ProviderFailure
+  /** A response stream ended early or holds what cannot be; none of its calls run. */
+  E_STREAM_BROKEN: { readonly reason: string }
+  /** A payload is not of any shape that this protocol has. */
+  E_UNKNOWN_PAYLOAD: { readonly api: string }
   /** A stored record cannot be restored: a part it refers to is not available. */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
 }

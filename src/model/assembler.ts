@@ -1,0 +1,56 @@
+import type { CallItem, HistoryItem } from '../records/history-item.ts'
+import { type FinishReason, permitsTools } from './finish-reason.ts'
+import type { Finish, UnfinishedCall, Usage } from './model-event.ts'
+
+/** What a terminal wire event says. */
+export interface Ending {
+  readonly reason: FinishReason
+  readonly rawReason?: string
+  readonly responseId?: string
+  readonly usage?: Usage
+}
+
+/**
+ * The one place where calls come into being, for streamed and whole responses alike: adapters collect
+ * the wire's own items until the terminal event, decode them once, and hand them here. A runner's call
+ * is admitted only when the finish reason permits tools; a buffer that happens to parse is no call.
+ */
+export function assemble(items: readonly HistoryItem[], ending: Ending): Finish {
+  if (permitsTools(ending.reason)) return { type: 'finish', ...ending, items, unfinished: [] }
+  return {
+    type: 'finish',
+    ...ending,
+    items: withoutRunnerCalls(items),
+    unfinished: items.filter(isRunnerCall).map(unfinishedCall),
+  }
+}
+
+/** What may be told of a response that did not end, or not in a way that permits tools. */
+export function withoutRunnerCalls(items: readonly HistoryItem[]): readonly HistoryItem[] {
+  return items.filter((item) => !isRunnerCall(item))
+}
+
+function isRunnerCall(item: HistoryItem): item is CallItem {
+  return item.type === 'call' && item.executedBy === 'runner'
+}
+
+function unfinishedCall({ tool, wire, args, rawArgs }: CallItem): UnfinishedCall {
+  return {
+    tool,
+    ...(wire.callId !== undefined && { callId: wire.callId }),
+    rawArgs: rawArgs ?? JSON.stringify(args),
+  }
+}
+
+/** Collects pieces of text and joins them once: appending to a string at each delta is slower. */
+export class TextBuffer {
+  readonly #pieces: string[] = []
+
+  push(piece: string): void {
+    this.#pieces.push(piece)
+  }
+
+  toString(): string {
+    return this.#pieces.join('')
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../core/json.ts'
+import type { HistoryItem } from '../records/history-item.ts'
+import type { Repair } from './encoder.ts'
+import type { ModelEvent } from './model-event.ts'
+import type { MintId } from './synthetic-id.ts'
+import type { ToolChoice, ToolDefinition } from './tool-definition.ts'
+
+/** The provider-neutral contract that the built-in executor drives; adapters implement it. */
+export interface Model {
+  /** The protocol, e.g. `openai-responses`. */
+  readonly api: string
+  /** Who serves it, e.g. `openai`. */
+  readonly provider: string
+  readonly model: string
+  /** With `api`, the key under which opaque state may be replayed. */
+  readonly endpoint?: string
+  readonly modelFamily?: string
+  /**
+   * One round trip. Deltas as they come, then one `finish`; a non-streaming model gives only the
+   * latter. A stream that ends without a terminal wire event throws and yields no `finish`.
+   */
+  stream(request: ModelRequest, options?: ModelCallOptions): AsyncIterable<ModelEvent>
+}
+
+/** Everything that one round trip needs. */
+export interface ModelRequest {
+  readonly instructions?: string
+  readonly items: readonly HistoryItem[]
+  readonly tools?: readonly ToolDefinition[]
+  readonly toolChoice?: ToolChoice
+  /** Ask for an answer of this shape. */
+  readonly output?: { readonly name: string; readonly schema: JsonObject }
+}
+
+export interface ModelCallOptions {
+  readonly signal?: AbortSignal
+  /** Mints ids for calls that arrive without one; random and per call when absent. */
+  readonly mint?: MintId
+  /** Hears of every repair that encoding the history took. */
+  onRepair?(repair: Repair): void
+}

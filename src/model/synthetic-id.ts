@@ -1,0 +1,44 @@
+import { hmacSha256 } from '#hash'
+
+/** Where in which payload a call without an id was seen. */
+export interface CallPlace {
+  /** The response that held it, when the wire names it. */
+  readonly response?: string
+  /** How many calls came before it in the payload. */
+  readonly ordinal: number
+  readonly wireType: string
+  /** Tool and arguments in canonical form. */
+  readonly content: string
+}
+
+/** Makes the id of a call whose wire has none: same place, same id. */
+export type MintId = (place: CallPlace) => string
+
+export interface SyntheticIdOptions {
+  /** At least 16 bytes that nobody else knows; whoever knows them can predict the ids. */
+  readonly secret: Uint8Array
+  /** What the payload belongs to: conversation, turn, iteration. Other scopes give other ids. */
+  readonly scope?: string
+}
+
+/**
+ * Keyed derivation: unguessable without the secret and stable with it, so that decoding the same
+ * stored history again gives the same ids. 128 bits, in characters that every provider accepts.
+ */
+export function syntheticIds({ secret, scope = '' }: SyntheticIdOptions): MintId {
+  return ({ response = '', ordinal, wireType, content }) => {
+    const place = [scope, response, String(ordinal), wireType, content]
+    const message = place.map((part) => `${part.length}:${part}`).join('')
+    return `bob_${base64url(hmacSha256(secret, message).subarray(0, 16))}`
+  }
+}
+
+/** A fresh secret for those who do not need ids to survive the process. */
+export function randomSecret(): Uint8Array {
+  return globalThis.crypto.getRandomValues(new Uint8Array(32))
+}
+
+function base64url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes))
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}

@@ -1,0 +1,12 @@
+import type { JsonObject } from '../core/json.ts'
+
+/** A tool as a model is told of it. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments; always `type: 'object'`. */
+  readonly inputSchema: JsonObject
+}
+
+/** Which tools the model may or must call. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string }

@@ -1,0 +1,63 @@
+import { isBobbinError } from '../core/error.ts'
+import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
+import type { ModelEvent } from './model-event.ts'
+import { type ByteSource, broken } from './sse.ts'
+import { streamEvents, streamResponse } from './stream-response.ts'
+import { randomSecret, syntheticIds } from './synthetic-id.ts'
+import type { WireAdapter } from './wire-adapter.ts'
+
+/** What came back: the untouched bytes of a stream, parsed events of one, or a whole response. */
+export type Reply =
+  | { readonly kind: 'bytes'; readonly body: ByteSource | null }
+  | { readonly kind: 'events'; readonly events: AsyncIterable<unknown> }
+  | { readonly kind: 'whole'; readonly payload: unknown }
+
+/** The connected half of a provider: the user's client behind two functions. */
+export interface Connection<Part extends object> {
+  readonly adapter: WireAdapter<Part>
+  readonly model: string
+  readonly endpoint?: string
+  readonly modelFamily?: string
+  /** Sends one request; `part` is the conversation, the rest of the body is made from `request`. */
+  send(part: Part, request: ModelRequest, signal: AbortSignal | undefined): Promise<Reply>
+  /** Any error of the client as a `BobbinError`. Aborts never get here. */
+  fail(error: unknown): unknown
+}
+
+/** Joins a pure adapter and a connection into the contract that the executor drives. */
+export function wireModel<Part extends object>(connection: Connection<Part>): Model {
+  const { adapter, model, endpoint, modelFamily } = connection
+  const key = {
+    ...(endpoint !== undefined && { endpoint }),
+    ...(modelFamily !== undefined && { modelFamily }),
+  }
+
+  async function* stream(
+    request: ModelRequest,
+    { signal, mint, onRepair }: ModelCallOptions = {},
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    const encoder = adapter.encoder({ ...key, ...(onRepair !== undefined && { onRepair }) })
+    encoder.push(...request.items)
+    const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key }
+    try {
+      const reply = await connection.send(encoder.part(), request, signal)
+      if (reply.kind === 'whole') {
+        const { finish } = adapter.decode(reply.payload, context)
+        if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
+        yield finish
+      } else if (reply.kind === 'events') {
+        yield* streamEvents(reply.events, adapter.decodeStream(context))
+      } else if (reply.body === null) {
+        throw broken('cut', 'it has no body')
+      } else {
+        yield* streamResponse(reply.body, adapter.decodeStream(context))
+      }
+    } catch (error) {
+      // An abort is the caller's own doing and is passed on as it is.
+      if (signal?.aborted || isBobbinError(error)) throw error
+      throw connection.fail(error)
+    }
+  }
+
+  return { api: adapter.api, provider: adapter.provider, model, ...key, stream }
+}

@@ -1,0 +1,122 @@
+import type { ArgumentRule } from '../core/error-codes.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { ProviderData, WireReference } from '../core/wire-reference.ts'
+
+/**
+ * One entry of a conversation in its neutral form: what every decoder gives and every encoder takes.
+ * Plain readonly data, in wire order; nothing here belongs to one provider except `providerData`.
+ */
+export type HistoryItem = MessageItem | ThoughtItem | CallItem | OpenCallItem | RawItem
+
+interface FromResponse {
+  /**
+   * Which model response the item came from. Calls that share it were asked for in parallel; the
+   * encoders keep them, their reasoning and their results together. Input has none.
+   */
+  readonly response?: string
+  /** Opaque state that goes back verbatim to the wire it came from, and nowhere else. */
+  readonly providerData?: ProviderData
+}
+
+/** What a person, the model or the operator said. */
+export interface MessageItem extends FromResponse {
+  readonly type: 'message'
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly parts: readonly ContentPart[]
+}
+
+/** Reasoning: the readable part as text, the rest (signatures, ciphertext) in `providerData`. */
+export interface ThoughtItem extends FromResponse {
+  readonly type: 'thought'
+  readonly text: string
+}
+
+/** A call with its result, once there is one. Without `result` the runner has yet to act on it. */
+export interface CallItem extends FromResponse {
+  readonly type: 'call'
+  /** Never empty, unique among the items of one decode. */
+  readonly id: string
+  readonly tool: string
+  /** Strict JSON; `{ $unparsed }` when the text received is none, and then `fault` is there. */
+  readonly args: JsonObject
+  /** The exact text received, when it could not be parsed. */
+  readonly rawArgs?: string
+  /** Why the arguments were refused. Such a call is announced and settled, and never run. */
+  readonly fault?: { readonly path: string; readonly rule: ArgumentRule }
+  readonly wire: WireReference
+  readonly executedBy: 'runner' | 'provider'
+  readonly result?: CallResult
+  /**
+   * The payload held only the result: `tool` and `args` are what could be read of it. It settles an
+   * earlier call with the same `wire.callId`; without one, an encoder repairs it as a stray.
+   */
+  readonly resultOnly?: true
+}
+
+/** A call that only the provider or a person can settle: unfinished, or waiting for a decision. */
+export interface OpenCallItem extends FromResponse {
+  readonly type: 'openCall'
+  readonly id: string
+  readonly tool: string
+  readonly args: JsonObject
+  readonly wire: WireReference
+  readonly executedBy: 'provider'
+  /** There when somebody must decide before the provider goes on. */
+  readonly gate?: ProviderGate
+}
+
+/** A provider's request for a decision. */
+export interface ProviderGate {
+  readonly kind: 'approval' | 'consent'
+  /** The server or connector that asks, as far as the wire names it. */
+  readonly server?: string
+  /** Where a person gives consent. */
+  readonly url?: string
+  /** Set once decided; encoding to the origin then sends the answer after the request. */
+  readonly decision?: { readonly approved: boolean; readonly reason?: string }
+}
+
+/** Something of one wire that has no neutral form. It survives for its origin and is left out elsewhere. */
+export interface RawItem {
+  readonly type: 'raw'
+  readonly api: string
+  /** The wire value, verbatim. */
+  readonly value: JsonValue
+  /** Whose side of the conversation it stands on, where the wire tells. */
+  readonly role?: 'user' | 'assistant'
+  readonly response?: string
+}
+
+/** What a call gave. There is no result apart from its call. */
+export interface CallResult {
+  readonly isError: boolean
+  /** May be empty: some providers tell only that the call is over. */
+  readonly parts: readonly ContentPart[]
+  /** The wire's own form of the result, when it says more than `parts`. */
+  readonly providerData?: ProviderData
+}
+
+export type ContentPart = TextPart | MediaPart
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+  /** Citations, phases and the like. */
+  readonly providerData?: ProviderData
+}
+
+/** Media by value or by reference; lazily read bytes become this before encoding. */
+export interface MediaPart {
+  readonly type: 'media'
+  readonly kind: 'image' | 'audio' | 'video' | 'document'
+  readonly mimeType?: string
+  readonly filename?: string
+  readonly source: MediaSource
+  readonly providerData?: ProviderData
+}
+
+export type MediaSource =
+  | { readonly type: 'base64'; readonly data: string }
+  | { readonly type: 'url'; readonly url: string }
+  /** A file that one provider stores; it means nothing to another. */
+  | { readonly type: 'file'; readonly id: string; readonly api: string }

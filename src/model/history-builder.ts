@@ -192,6 +192,12 @@ export class HistoryBuilder {
     return true
   }
 
+  /** True while a call of the provider's with this pairing id waits for its result. */
+  isOpen(callId: string | undefined): boolean {
+    const index = callId === undefined ? undefined : this.#pairs.waiting(`id:${callId}`)
+    return index !== undefined && this.#items[index]?.type === 'openCall'
+  }
+
   #resultOnly(facts: ResultFacts, result: CallResult): void {
     const wire = this.#reference(facts)
     const { tool, executedBy } = facts

@@ -33,6 +33,11 @@ export class PairTable {
     return keys.map((key) => this.#settled.get(key)).find((index) => index !== undefined)
   }
 
+  /** The index of the call that a result under this key would settle. */
+  waiting(key: string): number | undefined {
+    return this.#take(key, false)?.index
+  }
+
   #take(key: string, onlyAnonymous: boolean): Waiting | undefined {
     const waiting = this.#waiting.get(key)?.filter((call) => !call.isSettled)
     if (waiting === undefined) return undefined

@@ -1,4 +1,5 @@
 import type { WireAdapter } from '../model/wire-adapter.ts'
+import { responsesAdapter } from '../providers/openai/responses/adapter.ts'
 
 /** Every protocol that `wire` speaks and that the conformance tests hold to the same rules. */
-export const adapters: readonly WireAdapter[] = []
+export const adapters: readonly WireAdapter[] = [responsesAdapter]

@@ -1,0 +1,25 @@
+import type { WireAdapter } from '../../../model/wire-adapter.ts'
+import { decodePayload } from './decode.ts'
+import { ITEM_READERS } from './decode-item.ts'
+import { decodeStream } from './decode-stream.ts'
+import type { ResponsesDialect } from './dialect.ts'
+import { encoder } from './encode.ts'
+import { validateRequest } from './validate.ts'
+import type { ResponsesPart } from './wire.ts'
+
+const dialect: ResponsesDialect = {
+  api: 'openai-responses',
+  provider: 'openai',
+  readers: ITEM_READERS,
+  toInput: (item) => item,
+}
+
+/** The Responses protocol as OpenAI serves it. */
+export const responsesAdapter: WireAdapter<ResponsesPart> = {
+  api: dialect.api,
+  provider: dialect.provider,
+  decode: (payload, context) => decodePayload(payload, dialect, context),
+  decodeStream: (context) => decodeStream(dialect, context),
+  encoder: (options) => encoder(dialect, options),
+  validate: (payload) => validateRequest(payload),
+}

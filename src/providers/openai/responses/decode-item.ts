@@ -1,0 +1,313 @@
+import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { HistoryBuilder, ResultParts } from '../../../model/history-builder.ts'
+import type { ContentPart } from '../../../records/history-item.ts'
+import { decodeContent, generatedImage, reasoningText } from './content.ts'
+import { asList, asObject, asText, type ResponsesItem, without } from './wire.ts'
+
+/** Adds one wire item to the history. */
+export type ItemReader = (item: ResponsesItem, builder: HistoryBuilder, api: string) => void
+
+const id = (item: ResponsesItem) => asText(item.id)
+const callId = (item: ResponsesItem) => asText(item.call_id)
+
+const RUNNING = new Set<unknown>([
+  'in_progress',
+  'searching',
+  'interpreting',
+  'generating',
+  'calling',
+])
+
+/** A status that says so, or an error member that is not null. */
+export function isFailure(item: ResponsesItem): boolean {
+  const error = item['error']
+  const failed = item.status === 'failed' || item.status === 'incomplete'
+  return failed || item.status === 'cancelled' || (error !== undefined && error !== null)
+}
+
+/** JSON as text, for results that are structures. */
+export function jsonPart(value: JsonValue | undefined): ContentPart[] {
+  if (value === undefined || value === null) return []
+  return [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }]
+}
+
+// A call that the client runs. What `function_call` has beyond name and arguments is kept as extras;
+// the rarer types are kept whole, because each has members of its own that must come back.
+const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']
+
+function clientCall(tool: string, args: (item: ResponsesItem) => unknown): ItemReader {
+  return (item, builder) =>
+    builder.call({
+      type: String(item.type),
+      tool,
+      args: args(item),
+      executedBy: 'runner',
+      callId: callId(item),
+      itemId: id(item),
+      pairKeys: [`type:${String(item.type)}`],
+      data: { item },
+    })
+}
+
+function clientOutput(callType: string, tool: string, isError = isFailure): ItemReader {
+  return (item, builder, api) =>
+    builder.result({
+      type: String(item.type),
+      tool: asText(item.name) ?? tool,
+      executedBy: 'runner',
+      // The typed form of local shell outputs puts the call's id into `id`.
+      callId: callId(item) ?? (callType === 'local_shell_call' ? id(item) : undefined),
+      itemId: id(item),
+      pairKeys: [`type:${callType}`],
+      isError: isError(item),
+      parts: outputParts(item.output, api),
+      data: { item },
+    })
+}
+
+function outputParts(output: JsonValue | undefined, api: string): ContentPart[] {
+  const parts = decodeContent(Array.isArray(output) ? output : output ? [output] : [], api)
+  return parts.length > 0 ? parts : jsonPart(output)
+}
+
+/** A provider's call whose result is in the same item. */
+export function hybrid(
+  tool: (item: ResponsesItem) => string,
+  args: (item: ResponsesItem) => unknown,
+  parts: (item: ResponsesItem) => readonly ContentPart[],
+): ItemReader {
+  return (item, builder) => {
+    const found = parts(item)
+    const isOpen = found.length === 0 && RUNNING.has(item.status)
+    const result: ResultParts = { isError: isFailure(item), parts: found }
+    builder.call({
+      type: String(item.type),
+      tool: tool(item),
+      args: args(item),
+      executedBy: 'provider',
+      itemId: id(item),
+      raw: item as JsonObject,
+      ...(!isOpen && { result }),
+    })
+  }
+}
+
+/** A provider's call whose result is an item of its own. */
+export function serverCall(tool: string, args: (item: ResponsesItem) => unknown): ItemReader {
+  return (item, builder) =>
+    builder.call({
+      type: String(item.type),
+      tool: asText(item.name) ?? tool,
+      args: args(item),
+      executedBy: 'provider',
+      callId: callId(item),
+      itemId: id(item),
+      pairKeys: [`type:${String(item.type)}`],
+      raw: item as JsonObject,
+    })
+}
+
+export function serverOutput(
+  callType: string,
+  tool: string,
+  output: (item: ResponsesItem) => JsonValue | undefined,
+): ItemReader {
+  return (item, builder) =>
+    builder.result({
+      type: String(item.type),
+      tool: asText(item.name) ?? tool,
+      executedBy: 'provider',
+      callId: callId(item),
+      itemId: id(item),
+      pairKeys: [`type:${callType}`],
+      isError: isFailure(item),
+      parts: jsonPart(output(item)),
+      raw: item as JsonObject,
+    })
+}
+
+const functionCall: ItemReader = (item, builder) => {
+  const text = item.arguments ?? ''
+  const extras = without(item as JsonObject, ...FUNCTION_MEMBERS)
+  builder.call({
+    type: 'function_call',
+    tool: asText(item.name) ?? '',
+    args: text,
+    executedBy: 'runner',
+    callId: callId(item),
+    itemId: id(item),
+    pairKeys: [`name:${String(item.name)}`, 'type:function_call'],
+    data: extras,
+  })
+}
+
+const functionOutput: ItemReader = (item, builder, api) => {
+  const name = asText(item.name)
+  builder.result({
+    type: 'function_call_output',
+    tool: name ?? 'unknown_tool',
+    executedBy: 'runner',
+    callId: callId(item),
+    itemId: id(item),
+    pairKeys: [...(name === undefined ? [] : [`name:${name}`]), 'type:function_call'],
+    isError: isFailure(item),
+    parts: decodeContent(item.output, api),
+    data: { item },
+  })
+}
+
+const customCall: ItemReader = (item, builder) =>
+  builder.call({
+    type: 'custom_tool_call',
+    tool: asText(item.name) ?? '',
+    args: { input: asText(item.input) ?? '' },
+    executedBy: 'runner',
+    callId: callId(item),
+    itemId: id(item),
+    pairKeys: [`type:custom_tool_call`],
+    data: { item },
+  })
+
+const shellCall: ItemReader = (item, builder, api) => {
+  const runsThere = asText(asObject(item['environment'])?.['type'])?.startsWith('container')
+  const read = runsThere ? serverCall : clientCall
+  read('shell', (call) => call['action'])(item, builder, api)
+}
+
+// The output looks the same whoever ran the command: what its call says decides, and failing that
+// only the server's form has an item id.
+const shellOutput: ItemReader = (item, builder, api) => {
+  const outcomes = asList(item.output).map((entry) => asObject(asObject(entry)?.['outcome']))
+  const failed = outcomes.some(
+    (outcome) => outcome?.['type'] === 'timeout' || outcome?.['exit_code'],
+  )
+  const runsThere = builder.isOpen(callId(item)) || id(item) !== undefined
+  if (runsThere) serverOutput('shell_call', 'shell', (out) => out.output)(item, builder, api)
+  else clientOutput('shell_call', 'shell', () => failed)(item, builder, api)
+}
+
+const toolSearchCall: ItemReader = (item, builder, api) => {
+  const read = item['execution'] === 'client' ? clientCall : serverCall
+  read('tool_search', (call) => call.arguments)(item, builder, api)
+}
+
+const toolSearchOutput: ItemReader = (item, builder, api) => {
+  if (item['execution'] !== 'client') {
+    return serverOutput('tool_search_call', 'tool_search', (out) => out['tools'])(
+      item,
+      builder,
+      api,
+    )
+  }
+  builder.result({
+    type: 'tool_search_output',
+    tool: 'tool_search',
+    executedBy: 'runner',
+    callId: callId(item),
+    itemId: id(item),
+    pairKeys: ['type:tool_search_call'],
+    isError: isFailure(item),
+    parts: jsonPart(item['tools']),
+    data: { item },
+  })
+}
+
+const approvalRequest: ItemReader = (item, builder) => {
+  const server = asText(item['server_label'])
+  builder.call({
+    type: 'mcp_approval_request',
+    tool: asText(item.name) ?? '',
+    args: item.arguments,
+    executedBy: 'provider',
+    itemId: id(item),
+    pairKeys: [`id:${id(item) ?? ''}`],
+    raw: item as JsonObject,
+    gate: { kind: 'approval', ...(server !== undefined && { server }) },
+  })
+}
+
+const approvalResponse: ItemReader = (item, builder) => {
+  const request = asText(item['approval_request_id']) ?? ''
+  const approved = item['approve'] === true
+  const reason = asText(item['reason'])
+  if (builder.decide(request, { approved, ...(reason !== undefined && { reason }) })) return
+  builder.result({
+    type: 'mcp_approval_response',
+    tool: 'mcp_approval',
+    executedBy: 'provider',
+    callId: request,
+    itemId: id(item),
+    isError: false,
+    parts: jsonPart(approved ? 'approved' : 'denied'),
+    raw: item as JsonObject,
+  })
+}
+
+const reasoning: ItemReader = (item, builder) =>
+  builder.thought(reasoningText(item as JsonObject), { item: item as JsonObject })
+
+const message: ItemReader = (item, builder, api) => {
+  const role = item.role === 'user' || item.role === 'assistant' ? item.role : 'system'
+  builder.message(role, decodeContent(item.content, api), { item: item as JsonObject })
+}
+
+/** The types that this protocol has, and how each is read. Others survive as raw data. */
+export const ITEM_READERS: Readonly<Record<string, ItemReader>> = {
+  message,
+  reasoning,
+  function_call: functionCall,
+  function_call_output: functionOutput,
+  custom_tool_call: customCall,
+  custom_tool_call_output: clientOutput('custom_tool_call', 'custom'),
+  computer_call: clientCall('computer', (item) =>
+    item['actions'] === undefined ? { action: item['action'] } : { actions: item['actions'] },
+  ),
+  computer_call_output: clientOutput('computer_call', 'computer'),
+  apply_patch_call: clientCall('apply_patch', (item) => item['operation']),
+  apply_patch_call_output: clientOutput('apply_patch_call', 'apply_patch'),
+  local_shell_call: clientCall('local_shell', (item) => item['action']),
+  local_shell_call_output: clientOutput('local_shell_call', 'local_shell'),
+  shell_call: shellCall,
+  shell_call_output: shellOutput,
+  tool_search_call: toolSearchCall,
+  tool_search_output: toolSearchOutput,
+  program: serverCall('program', (item) => ({ code: item['code'] })),
+  program_output: serverOutput('program', 'program', (item) => item['result']),
+  mcp_approval_request: approvalRequest,
+  mcp_approval_response: approvalResponse,
+  code_interpreter_call: hybrid(
+    () => 'code_interpreter',
+    (item) => ({ code: item['code'] ?? null }),
+    (item) => asList(item['outputs']).flatMap(codeOutput),
+  ),
+  file_search_call: hybrid(
+    () => 'file_search',
+    (item) => ({ queries: item['queries'] ?? [] }),
+    (item) => jsonPart(item['results']),
+  ),
+  image_generation_call: hybrid(
+    () => 'image_generation',
+    (item) => ({ prompt: item['revised_prompt'] ?? null }),
+    (item) => {
+      const data = asText(item['result'])
+      return data === undefined ? [] : [generatedImage(data, asText(item['output_format']))]
+    },
+  ),
+  mcp_call: hybrid(
+    (item) => asText(item.name) ?? '',
+    (item) => item.arguments,
+    (item) => jsonPart(item.output ?? item['error']),
+  ),
+  web_search_call: hybrid(
+    () => 'web_search',
+    (item) => without(asObject(item['action']) ?? {}, 'sources'),
+    (item) => jsonPart(item['results'] ?? asObject(item['action'])?.['sources']),
+  ),
+}
+
+function codeOutput(value: JsonValue): ContentPart[] {
+  const output = asObject(value)
+  const url = asText(output?.['url'])
+  if (url !== undefined) return [{ type: 'media', kind: 'image', source: { type: 'url', url } }]
+  return jsonPart(output?.['logs'])
+}

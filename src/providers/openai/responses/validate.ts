@@ -1,0 +1,279 @@
+import type { JsonObject } from '../../../core/json.ts'
+import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
+import { asList, asObject, asText } from './wire.ts'
+
+/** A request, or the part of one, with each item and its place. */
+export interface RequestView {
+  readonly request: JsonObject
+  readonly items: readonly {
+    readonly item: JsonObject
+    readonly path: string
+    readonly type: string
+  }[]
+  /** The provider holds earlier items of this conversation. */
+  readonly isStored: boolean
+}
+
+/** Which output answers which call. Calls that the provider ran itself have theirs in the response. */
+const OUTPUT_OF: Readonly<Record<string, string>> = {
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+  computer_call: 'computer_call_output',
+  apply_patch_call: 'apply_patch_call_output',
+  local_shell_call: 'local_shell_call_output',
+  shell_call: 'shell_call_output',
+  tool_search_call: 'tool_search_output',
+}
+const CALL_OF = Object.fromEntries(
+  Object.entries(OUTPUT_OF).map(([call, output]) => [output, call]),
+)
+const MAX_OUTPUT = 10_485_760
+
+const isServerSearch = (item: JsonObject) => item['execution'] === 'server'
+
+/** Ids by call type: `call_id` must pair within its own kind. */
+function idsOf(view: RequestView, types: Readonly<Record<string, string>>): Map<string, number> {
+  const found = new Map<string, number>()
+  view.items.forEach(({ item, type }, index) => {
+    const callId = asText(item['call_id'])
+    if (Object.hasOwn(types, type) && callId !== undefined) found.set(`${type} ${callId}`, index)
+  })
+  return found
+}
+
+export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
+  {
+    rule: 'stray-output',
+    prevents: 'No tool call found for function call output with call_id …',
+    *check(view) {
+      const calls = idsOf(view, OUTPUT_OF)
+      for (const [index, { item, path, type }] of view.items.entries()) {
+        const call = CALL_OF[type]
+        const callId = asText(item['call_id'])
+        if (call === undefined || view.isStored || isServerSearch(item)) continue
+        const at = callId === undefined ? undefined : calls.get(`${call} ${callId}`)
+        if (at !== undefined && at < index) continue
+        yield { path, message: `\`${type}\` has no \`${call}\` with call_id ${callId} before it` }
+      }
+    },
+  },
+  {
+    rule: 'missing-output',
+    prevents: 'No tool output found for function call …',
+    *check(view) {
+      const outputs = idsOf(view, CALL_OF)
+      for (const { item, path, type } of view.items) {
+        const output = OUTPUT_OF[type]
+        const callId = asText(item['call_id'])
+        if (output === undefined || isServerSearch(item)) continue
+        if (callId !== undefined && outputs.has(`${output} ${callId}`)) continue
+        yield { path, message: `\`${type}\` ${callId} has no \`${output}\`` }
+      }
+    },
+  },
+  {
+    rule: 'local-shell-call-id',
+    prevents: 'No tool output found for local shell call …',
+    *check({ items }) {
+      for (const { item, path, type } of items) {
+        if (type !== 'local_shell_call_output' || asText(item['call_id'])) continue
+        yield { path, message: 'the call is named by `call_id`, not by `id`' }
+      }
+    },
+  },
+  {
+    rule: 'call-id-length',
+    prevents:
+      "Invalid 'input[…].call_id': string too long. Expected a string with maximum length 64",
+    *check({ items }) {
+      for (const { item, path } of items) {
+        const callId = asText(item['call_id'])
+        if (callId === undefined || (callId.length >= 1 && callId.length <= 64)) continue
+        yield { path: `${path}.call_id`, message: `is ${callId.length} characters, not 1 to 64` }
+      }
+    },
+  },
+  {
+    rule: 'duplicate-call-id',
+    prevents:
+      'No tool output found for function call … (two calls under one id cannot be told apart)',
+    *check({ items }) {
+      const seen = new Set<string>()
+      for (const { item, path, type } of items) {
+        const name = `${type} ${asText(item['call_id'])}`
+        const isPair = Object.hasOwn(OUTPUT_OF, type) || Object.hasOwn(CALL_OF, type)
+        if (!isPair || !asText(item['call_id'])) continue
+        if (seen.has(name)) yield { path: `${path}.call_id`, message: `${name} is there twice` }
+        seen.add(name)
+      }
+    },
+  },
+  {
+    rule: 'duplicate-item-id',
+    prevents: 'Duplicate item found with id … (400, e.g. a tool search output under its call’s id)',
+    *check({ items }) {
+      const seen = new Set<string>()
+      for (const { item, path } of items) {
+        const id = asText(item['id'])
+        if (id === undefined) continue
+        if (seen.has(id)) yield { path: `${path}.id`, message: `\`${id}\` is there twice` }
+        seen.add(id)
+      }
+    },
+  },
+  {
+    rule: 'item-id-prefix',
+    prevents: "Invalid 'input[…].id': '…'. Expected an ID that begins with 'fc'.",
+    *check({ items }) {
+      for (const { item, path, type } of items) {
+        const id = asText(item['id'])
+        if (type !== 'function_call' || id === undefined || id.startsWith('fc')) continue
+        yield { path: `${path}.id`, message: `\`${id}\` does not begin with fc: leave it out` }
+      }
+    },
+  },
+  {
+    rule: 'reasoning-without-follower',
+    prevents: "Item 'rs_…' of type 'reasoning' was provided without its required following item.",
+    *check({ items }) {
+      for (const [index, { path, type }] of items.entries()) {
+        if (type !== 'reasoning') continue
+        const next = items[index + 1]
+        const isInput = next?.type === 'message' && next.item['role'] !== 'assistant'
+        if (next !== undefined && !isInput && CALL_OF[next.type] === undefined) continue
+        yield { path, message: 'must be followed by the item that the model made after it' }
+      }
+    },
+  },
+  {
+    rule: 'missing-namespace',
+    prevents: "Missing namespace for function_call '…'.",
+    *check({ items }) {
+      const namespaced = new Set(
+        items.flatMap(({ item }) =>
+          asList(item['tools']).flatMap((tool) => {
+            const holder = asObject(tool)
+            if (holder?.['type'] !== 'namespace') return []
+            return asList(holder['tools']).map((inner) => asText(asObject(inner)?.['name']))
+          }),
+        ),
+      )
+      for (const { item, path, type } of items) {
+        if (type !== 'function_call' || item['namespace'] !== undefined) continue
+        const name = asText(item['name'])
+        if (!namespaced.has(name)) continue
+        yield { path, message: `\`${name}\` was loaded by tool search and needs its namespace` }
+      }
+    },
+  },
+  {
+    rule: 'approval-sent-twice',
+    prevents:
+      'a 400 for an approval request that previous_response_id or conversation already holds',
+    *check({ items, isStored }) {
+      for (const { path, type } of items) {
+        if (isStored && type === 'mcp_approval_request') {
+          yield { path, message: 'is stored already: send only the response' }
+        }
+      }
+    },
+  },
+  {
+    rule: 'stray-approval',
+    prevents: 'a 400 for an approval response without its request',
+    *check({ items, isStored }) {
+      const requests = new Set(
+        items.flatMap(({ item, type }) => (type === 'mcp_approval_request' ? [item['id']] : [])),
+      )
+      for (const { item, path, type } of items) {
+        const request = item['approval_request_id']
+        if (type !== 'mcp_approval_response' || isStored || requests.has(request ?? null)) continue
+        yield { path, message: `there is no approval request ${String(request)} before it` }
+      }
+    },
+  },
+  {
+    rule: 'output-schema',
+    prevents: 'a 400 for plain text as output of a function that declares output_schema',
+    *check({ request, items }) {
+      const strict = new Set(
+        asList(request['tools']).flatMap((tool) => {
+          const declared = asObject(tool)
+          return declared?.['output_schema'] === undefined ? [] : [asText(declared['name'])]
+        }),
+      )
+      const names = new Map(items.map(({ item }) => [item['call_id'], asText(item['name'])]))
+      for (const { item, path, type } of items) {
+        const output = asText(item['output'])
+        if (type !== 'function_call_output' || output === undefined) continue
+        if (!strict.has(names.get(item['call_id'])) || isJson(output)) continue
+        yield {
+          path: `${path}.output`,
+          message: 'must be JSON: the function declares output_schema',
+        }
+      }
+    },
+  },
+  {
+    rule: 'output-length',
+    prevents:
+      "Invalid 'input[…].output': string too long. Expected a string with maximum length 10485760",
+    *check({ items }) {
+      for (const { item, path } of items) {
+        const length = asText(item['output'])?.length ?? 0
+        if (length > MAX_OUTPUT)
+          yield { path: `${path}.output`, message: `is ${length} characters` }
+      }
+    },
+  },
+  {
+    rule: 'function-call-shape',
+    prevents: "Invalid type for 'input[…].arguments': expected a string; Invalid 'input[…].name'",
+    *check({ items }) {
+      for (const { item, path, type } of items) {
+        if (type !== 'function_call') continue
+        const name = asText(item['name']) ?? ''
+        if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {
+          yield { path: `${path}.name`, message: `\`${name}\` is no name that the wire takes` }
+        }
+        if (asText(item['arguments']) === undefined) {
+          yield { path: `${path}.arguments`, message: 'must be JSON text' }
+        }
+      }
+    },
+  },
+]
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Applies the rules to a request, its `input`, or one item. */
+export function validateRequest(
+  payload: unknown,
+  rules: readonly WireRule<RequestView>[] = RESPONSES_RULES,
+): readonly Violation[] {
+  const object = asObject(payload)
+  const isRequest =
+    object !== undefined && object['type'] === undefined && object['role'] === undefined
+  const request = isRequest ? object : {}
+  const input = isRequest ? object['input'] : (object ?? payload)
+  const list = Array.isArray(input) ? input : object === undefined || isRequest ? [] : [input]
+  return applyRules(rules, {
+    request,
+    isStored: [request['previous_response_id'], request['conversation']].some(
+      (id) => id !== undefined && id !== null,
+    ),
+    items: list.flatMap((value, index) => {
+      const item = asObject(value)
+      if (item === undefined) return []
+      const type = asText(item['type']) ?? (item['role'] === undefined ? '' : 'message')
+      return [{ item, path: `input[${index}]`, type }]
+    }),
+  })
+}

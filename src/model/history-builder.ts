@@ -198,6 +198,11 @@ export class HistoryBuilder {
     return index !== undefined && this.#items[index]?.type === 'openCall'
   }
 
+  /** True while some call waits under this pair key. */
+  isWaiting(pairKey: string): boolean {
+    return this.#pairs.waiting(pairKey) !== undefined
+  }
+
   #resultOnly(facts: ResultFacts, result: CallResult): void {
     const wire = this.#reference(facts)
     const { tool, executedBy } = facts

@@ -1,5 +1,6 @@
 import type { WireAdapter } from '../model/wire-adapter.ts'
+import { foundryAdapter } from '../providers/foundry/adapter.ts'
 import { responsesAdapter } from '../providers/openai/responses/adapter.ts'
 
 /** Every protocol that `wire` speaks and that the conformance tests hold to the same rules. */
-export const adapters: readonly WireAdapter[] = [responsesAdapter]
+export const adapters: readonly WireAdapter[] = [responsesAdapter, foundryAdapter]

@@ -18,6 +18,7 @@ import type {
 import { encodePart } from './content.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { encodeOutput } from './encode-output.ts'
+import { strayCall } from './stray-call.ts'
 import { asObject, type ResponsesPart, without } from './wire.ts'
 
 const IDS = { refused: /[^\x21-\x7e]/g, maxLength: 64 }
@@ -156,6 +157,9 @@ function encodeCall(call: CallItem, context: EncodeContext, dialect: ResponsesDi
     const item = KEEPS_ID.has(wire.type) ? whole : without(whole, 'id')
     return { ...(dialect.toInput(item) ?? item), call_id }
   }
+  const output = asObject(asObject(context.own(call.result?.providerData))?.['item'])
+  const stray = call.resultOnly && output !== undefined ? strayCall(output, tool) : undefined
+  if (stray !== undefined) return { ...stray, call_id }
   const extras = wire.type === 'function_call' && data ? dialect.toInput(data) : undefined
   return {
     type: 'function_call',

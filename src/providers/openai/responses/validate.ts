@@ -29,7 +29,11 @@ const CALL_OF = Object.fromEntries(
 )
 const MAX_OUTPUT = 10_485_760
 
-const isServerSearch = (item: JsonObject) => item['execution'] === 'server'
+/** The provider runs some calls of these types itself and keeps their outputs apart. */
+function runsThere(item: JsonObject): boolean {
+  const environment = asText(asObject(item['environment'])?.['type'])
+  return item['execution'] === 'server' || environment?.startsWith('container') === true
+}
 
 /** Ids by call type: `call_id` must pair within its own kind. */
 function idsOf(view: RequestView, types: Readonly<Record<string, string>>): Map<string, number> {
@@ -50,7 +54,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
       for (const [index, { item, path, type }] of view.items.entries()) {
         const call = CALL_OF[type]
         const callId = asText(item['call_id'])
-        if (call === undefined || view.isStored || isServerSearch(item)) continue
+        if (call === undefined || view.isStored || runsThere(item)) continue
         const at = callId === undefined ? undefined : calls.get(`${call} ${callId}`)
         if (at !== undefined && at < index) continue
         yield { path, message: `\`${type}\` has no \`${call}\` with call_id ${callId} before it` }
@@ -65,7 +69,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
       for (const { item, path, type } of view.items) {
         const output = OUTPUT_OF[type]
         const callId = asText(item['call_id'])
-        if (output === undefined || isServerSearch(item)) continue
+        if (output === undefined || runsThere(item)) continue
         if (callId !== undefined && outputs.has(`${output} ${callId}`)) continue
         yield { path, message: `\`${type}\` ${callId} has no \`${output}\`` }
       }

@@ -21,7 +21,7 @@ function parseEvent(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch (cause) {
-    throw broken('not-json', 'an event is not JSON', cause)
+    throw broken('not-json', 'what it holds is not JSON', cause)
   }
 }
 
@@ -32,4 +32,18 @@ export async function* streamEvents(
 ): AsyncGenerator<ModelEvent, void, undefined> {
   for await (const event of events) yield* decoder.push(event)
   yield* decoder.end()
+}
+
+/** A whole response, as strictly as a stream: its value and the text it was parsed from. */
+export async function readWhole(response: {
+  arrayBuffer(): Promise<ArrayBuffer>
+}): Promise<{ readonly kind: 'whole'; readonly payload: unknown; readonly source: string }> {
+  const bytes = await response.arrayBuffer()
+  let source: string
+  try {
+    source = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw broken('invalid-utf8', 'it holds bytes that are not UTF-8', cause)
+  }
+  return { kind: 'whole', payload: parseEvent(source), source }
 }

@@ -40,6 +40,11 @@ export interface DecodeContext {
   /** Written on `providerData`, so that opaque state is replayed only there. */
   readonly endpoint?: string
   readonly modelFamily?: string
+  /**
+   * The text that a whole payload was parsed from, where there is one: `JSON.parse` has by then merged
+   * duplicate keys and rounded integers in arguments that the wire sends as objects.
+   */
+  readonly source?: string
 }
 
 /** What a payload holds. `finish` is there when it was a finished response. */

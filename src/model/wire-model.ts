@@ -10,7 +10,7 @@ import type { WireAdapter } from './wire-adapter.ts'
 export type Reply =
   | { readonly kind: 'bytes'; readonly body: ByteSource | null }
   | { readonly kind: 'events'; readonly events: AsyncIterable<unknown> }
-  | { readonly kind: 'whole'; readonly payload: unknown }
+  | { readonly kind: 'whole'; readonly payload: unknown; readonly source?: string }
 
 /** The connected half of a provider: the user's client behind two functions. */
 export interface Connection<Part extends object> {
@@ -42,7 +42,9 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     try {
       const reply = await connection.send(encoder.part(), request, signal)
       if (reply.kind === 'whole') {
-        const { finish } = adapter.decode(reply.payload, context)
+        const { payload, source } = reply
+        const told = source === undefined ? context : { ...context, source }
+        const { finish } = adapter.decode(payload, told)
         if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
         yield finish
       } else if (reply.kind === 'events') {

@@ -1,3 +1,8 @@
+import type {
+  ResponseInputFile,
+  ResponseInputImage,
+  ResponseInputText,
+} from 'openai/resources/responses/responses'
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import type { ContentPart, MediaPart } from '../../../records/history-item.ts'
 import { asItem, asList, asObject, asText } from './wire.ts'
@@ -54,8 +59,11 @@ export function generatedImage(data: string, format: string | undefined): MediaP
   return { type: 'media', kind: 'image', mimeType, source: { type: 'base64', data } }
 }
 
+/** A part of input content, in the SDK's own words. */
+export type InputPart = (ResponseInputText | ResponseInputImage | ResponseInputFile) & JsonObject
+
 /** Neutral parts as input content; undefined where this wire cannot take a part. */
-export function encodePart(part: ContentPart, api: string): JsonObject | undefined {
+export function encodePart(part: ContentPart, api: string): InputPart | undefined {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
   const { source } = part
   if (source.type === 'file' && source.api !== api) return undefined

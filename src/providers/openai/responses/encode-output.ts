@@ -1,8 +1,13 @@
+import type {
+  ResponseCustomToolCallOutput,
+  ResponseInputItem,
+  ResponseToolSearchOutputItemParam,
+} from 'openai/resources/responses/responses'
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import type { EncodeContext } from '../../../model/encoder.ts'
 import { partsText } from '../../../model/foreign-text.ts'
 import type { CallItem, CallResult, MediaPart } from '../../../records/history-item.ts'
-import { encodePart, urlOf } from './content.ts'
+import { encodePart, type InputPart, urlOf } from './content.ts'
 import { asList, asObject, without } from './wire.ts'
 
 // A screenshot is the only answer that a computer call takes; this one shows nothing.
@@ -23,8 +28,22 @@ export function encodeOutput(
   const item = asObject(asObject(context.own(call.providerData))?.['item'])
   const shape = item === undefined ? undefined : SHAPES[call.wire.type]
   if (shape !== undefined && item !== undefined) return shape(result, call_id, item, api)
-  return [{ type: 'function_call_output', call_id, output: outputOf(result, api) }]
+  const caller = asObject(context.own(call.providerData))?.['caller']
+  return [
+    {
+      type: 'function_call_output',
+      call_id,
+      output: outputOf(result, api),
+      ...(caller !== undefined && { caller: caller as Caller }),
+    } satisfies ResponseInputItem.FunctionCallOutput,
+  ]
 }
+
+type SafetyCheck = ResponseInputItem.ComputerCallOutput.AcknowledgedSafetyCheck & JsonObject
+type LoadedTools = ResponseToolSearchOutputItemParam['tools'] & JsonObject[]
+type ShellOutput = ResponseInputItem.ShellCallOutput['output'] & JsonObject[]
+type Output = string | InputPart[]
+type Caller = NonNullable<ResponseInputItem.FunctionCallOutput['caller']> & JsonObject
 
 type OutputShape = (
   result: CallResult,
@@ -35,13 +54,20 @@ type OutputShape = (
 
 const SHAPES: Readonly<Record<string, OutputShape>> = {
   custom_tool_call: (result, call_id, _, api) => [
-    { type: 'custom_tool_call_output', call_id, output: outputOf(result, api) },
+    {
+      type: 'custom_tool_call_output',
+      call_id,
+      output: outputOf(result, api),
+    } satisfies ResponseCustomToolCallOutput,
   ],
   computer_call: (result, call_id, call) => {
     const image = result.parts.find((part): part is MediaPart => part.type === 'media')
-    const output = { type: 'computer_screenshot', image_url: image ? urlOf(image) : BLANK_PNG }
-    const acknowledged_safety_checks = asList(call['pending_safety_checks'])
-    const answer = { type: 'computer_call_output', call_id, output, acknowledged_safety_checks }
+    const answer = {
+      type: 'computer_call_output',
+      call_id,
+      output: { type: 'computer_screenshot', image_url: image ? urlOf(image) : BLANK_PNG },
+      acknowledged_safety_checks: asList(call['pending_safety_checks']) as SafetyCheck[],
+    } satisfies ResponseInputItem.ComputerCallOutput
     if (image !== undefined) return [answer]
     return [answer, { type: 'message', role: 'user', content: partsText(result.parts) }]
   },
@@ -51,8 +77,9 @@ const SHAPES: Readonly<Record<string, OutputShape>> = {
       call_id,
       status: isError ? 'failed' : 'completed',
       output: partsText(parts),
-    },
+    } satisfies ResponseInputItem.ApplyPatchCallOutput,
   ],
+  // The typed form has no `call_id`, and the server refuses what lacks it.
   local_shell_call: ({ parts }, call_id) => [
     { type: 'local_shell_call_output', call_id, output: partsText(parts) },
   ],
@@ -64,7 +91,7 @@ const SHAPES: Readonly<Record<string, OutputShape>> = {
         call_id,
         output: shellOutput(partsText(parts), isError),
         ...(typeof max_output_length === 'number' && { max_output_length }),
-      },
+      } satisfies ResponseInputItem.ShellCallOutput,
     ]
   },
   tool_search_call: ({ parts }, call_id) => [
@@ -73,17 +100,17 @@ const SHAPES: Readonly<Record<string, OutputShape>> = {
       execution: 'client',
       call_id,
       status: 'completed',
-      tools: asList(parsed(partsText(parts))),
-    },
+      tools: asList(parsed(partsText(parts))) as LoadedTools,
+    } satisfies ResponseToolSearchOutputItemParam,
   ],
 }
 
 /** A handler may answer with the wire's own list of outcomes, or with text. */
-function shellOutput(text: string, isError: boolean): JsonValue {
+function shellOutput(text: string, isError: boolean): ShellOutput {
   const list = asList(parsed(text))
   const isOutcome = (entry: JsonValue) => asObject(entry)?.['outcome'] !== undefined
-  if (list.length > 0 && list.every(isOutcome)) return list
-  const outcome = { type: 'exit', exit_code: isError ? 1 : 0 }
+  if (list.length > 0 && list.every(isOutcome)) return list as ShellOutput
+  const outcome = { type: 'exit' as const, exit_code: isError ? 1 : 0 }
   return [{ stdout: isError ? '' : text, stderr: isError ? text : '', outcome }]
 }
 
@@ -95,12 +122,9 @@ function parsed(text: string): unknown {
   }
 }
 
-function outputOf(result: CallResult, api: string): JsonValue {
-  const parts = result.parts.map((part) => encodePart(part, api) ?? part)
-  if (parts.every((part) => part.type !== 'input_image' && part.type !== 'input_file')) {
-    return partsText(result.parts)
-  }
-  return parts.map((part) =>
-    part.type === 'media' ? { type: 'input_text', text: partsText([part as MediaPart]) } : part,
-  ) as JsonValue
+function outputOf(result: CallResult, api: string): Output {
+  if (result.parts.every((part) => part.type === 'text')) return partsText(result.parts)
+  return result.parts.map(
+    (part) => encodePart(part, api) ?? { type: 'input_text', text: partsText([part]) },
+  )
 }

@@ -1,3 +1,8 @@
+import type {
+  EasyInputMessage,
+  ResponseFunctionToolCall,
+  ResponseInputItem,
+} from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../../core/json.ts'
 import {
   type EncodeContext,
@@ -15,7 +20,7 @@ import type {
   MessageItem,
   OpenCallItem,
 } from '../../../records/history-item.ts'
-import { encodePart } from './content.ts'
+import { encodePart, type InputPart } from './content.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { encodeOutput } from './encode-output.ts'
 import { strayCall } from './stray-call.ts'
@@ -130,18 +135,19 @@ function encodeMessage(
   const { role, parts } = item
   const [first] = parts
   if (first?.type === 'text' && parts.length === 1) {
-    return { type: 'message', role, content: first.text }
+    return { type: 'message', role, content: first.text } satisfies EasyInputMessage
   }
   // The assistant cannot send media as input: what it made earlier is named.
   if (role === 'assistant') return { type: 'message', role, content: partsText(parts) }
-  return { type: 'message', role, content: parts.map((part) => inputPart(part, context, dialect)) }
+  const content = parts.map((part) => inputPart(part, context, dialect))
+  return { type: 'message', role, content } satisfies EasyInputMessage
 }
 
 function inputPart(
   part: ContentPart,
   context: EncodeContext,
   { api }: ResponsesDialect,
-): JsonObject {
+): InputPart {
   const encoded = encodePart(part, api)
   if (encoded !== undefined) return encoded
   context.leftOut('media', `\`${api}\` cannot take this media; it is named in its place.`)
@@ -167,7 +173,7 @@ function encodeCall(call: CallItem, context: EncodeContext, dialect: ResponsesDi
     name: fitName(tool, NAME_REFUSED, NAME_MAX),
     arguments: JSON.stringify(args),
     ...extras,
-  }
+  } satisfies ResponseFunctionToolCall
 }
 
 function encodeProviderCall(
@@ -190,7 +196,7 @@ function encodeProviderCall(
     approval_request_id: call.wire.itemId ?? call.id,
     approve,
     ...(reason !== undefined && { reason }),
-  }
+  } satisfies ResponseInputItem.McpApprovalResponse
   // A stored response holds the request already; sending it again is a duplicate.
   return context.continues ? [answer] : [...sendable, answer]
 }

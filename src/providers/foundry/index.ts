@@ -1,0 +1,13 @@
+import type { Model } from '../../model/model.ts'
+import { type ResponsesOptions, responsesModel } from '../openai/responses/model.ts'
+import { foundryAdapter } from './adapter.ts'
+
+export type FoundryOptions = ResponsesOptions
+
+/**
+ * A model or agent behind Azure AI Foundry's Responses endpoint. The client is `openai`'s, pointed at
+ * `<project endpoint>/openai/v1`; name an agent with `params: { agent_reference: … }`.
+ */
+export function foundry(options: FoundryOptions): Model {
+  return responsesModel(foundryAdapter, options)
+}

@@ -1,0 +1,1 @@
+export { openaiResponses, type ResponsesOptions } from './responses/model.ts'

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { isBobbinError } from '../../src/core/error.ts'
+import type { Finish } from '../../src/model/model-event.ts'
+import { streamResponse } from '../../src/model/stream-response.ts'
+import { syntheticIds } from '../../src/model/synthetic-id.ts'
+import { adapters } from '../../src/wire/adapters.ts'
+import { type Decoded, wire } from '../../src/wire/index.ts'
+import { loadFixtures, type WireFixture } from './fixture.ts'
+
+const secret = new Uint8Array(32).fill(7)
+const mint = syntheticIds({ secret })
+const fixtures = loadFixtures()
+const streams = fixtures.filter(([, { kind }]) => kind === 'stream')
+const echoes = fixtures.filter(([, { echo }]) => echo !== undefined)
+
+function decode({ api, kind, payload, events }: WireFixture): Decoded {
+  const codec = wire(api, { secret })
+  return kind === 'stream' ? codec.decodeStream(events ?? []) : codec.decode(payload)
+}
+
+/** The bytes of a stream as its server would send them. */
+function bytesOf({ events = [] }: WireFixture): Uint8Array {
+  const frame = (event: unknown) => {
+    const { type } = event as { type?: unknown }
+    const name = typeof type === 'string' ? `event: ${type}\n` : ''
+    return `${name}data: ${JSON.stringify(event)}\n\n`
+  }
+  return new TextEncoder().encode(events.map(frame).join(''))
+}
+
+async function* chunks(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces
+}
+
+/** What comes out of bytes: the finish, or the code of the error. */
+async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
+  const adapter = adapters.find(({ api }) => api === fixture.api)
+  if (adapter === undefined) throw new Error(`no adapter speaks ${fixture.api}`)
+  let finish: Finish | undefined
+  try {
+    for await (const event of streamResponse(chunks(...pieces), adapter.decodeStream({ mint }))) {
+      if (event.type === 'finish') finish = event
+    }
+    return { finish }
+  } catch (error) {
+    if (!isBobbinError(error)) throw error
+    return { finish, code: error.code }
+  }
+}
+
+const runnerCalls = (finish: Finish | undefined) =>
+  (finish?.items ?? []).filter((item) => item.type === 'call' && item.executedBy === 'runner')
+
+describe('every protocol', () => {
+  it.each(adapters.map(({ api }) => api))(
+    '%s has fixtures of its own, a stream among them',
+    (api) => {
+      const kinds = fixtures
+        .filter(([, fixture]) => fixture.api === api)
+        .map(([, { kind }]) => kind)
+      expect(kinds).toContain('stream')
+      expect(kinds.length).toBeGreaterThan(4)
+    },
+  )
+})
+
+describe('decode', () => {
+  it.each(fixtures)('reads %s', (_, fixture) => {
+    const { items, calls } = decode(fixture)
+    if (fixture.items !== undefined) expect(items.map(({ type }) => type)).toEqual(fixture.items)
+    if (fixture.calls !== undefined) expect(calls).toMatchObject(fixture.calls)
+    for (const { id, wire: reference } of calls) {
+      expect(id).not.toBe('')
+      expect(reference.api).toBe(fixture.api)
+    }
+  })
+
+  it.each(fixtures)(
+    'gives the same ids for %s again, and others under another secret',
+    (_, fixture) => {
+      const again = decode(fixture)
+      expect(again).toEqual(decode(fixture))
+      const synthetic = again.calls.filter((call) => call.wire.origin === 'synthetic')
+      for (const { id } of synthetic) expect(id).toMatch(/^bob_[\w-]{22}$/)
+    },
+  )
+})
+
+describe('encode', () => {
+  it.each(echoes)('gives %s back as it came', (_, fixture) => {
+    const part = wire(fixture.api, { secret }).encode(decode(fixture).items)
+    expect(Object.values(part).find(Array.isArray)).toEqual(fixture.echo)
+  })
+
+  it.each(fixtures)('gives for %s what every provider takes', (_, fixture) => {
+    const { items } = decode(fixture)
+    for (const { api } of adapters) {
+      const codec = wire(api, { secret })
+      expect(codec.validate(codec.encode(items))).toEqual([])
+    }
+  })
+
+  it.each(fixtures)('is pure for %s: pushing one by one changes nothing', (_, fixture) => {
+    const { items } = decode(fixture)
+    for (const adapter of adapters) {
+      const stepwise = adapter.encoder()
+      for (const item of items) {
+        stepwise.push(item)
+        stepwise.part()
+      }
+      const atOnce = adapter.encoder()
+      atOnce.push(...items)
+      expect(stepwise.part()).toEqual(atOnce.part())
+    }
+  })
+})
+
+describe('a stream', () => {
+  it.each(streams)('%s gives the same from bytes as from events', async (_, fixture) => {
+    const { finish } = await read(fixture, bytesOf(fixture))
+    expect(finish?.items).toEqual(decode(fixture).items)
+  })
+
+  it.each(streams)('%s cut at every byte gives no call of the runner’s', async (_, fixture) => {
+    const bytes = bytesOf(fixture)
+    const { finish: whole } = await read(fixture, bytes)
+    for (let end = 0; end < bytes.length; end++) {
+      const { finish, code } = await read(fixture, bytes.subarray(0, end))
+      if (finish === undefined) expect(code).toBe('E_STREAM_BROKEN')
+      else expect(finish.items).toEqual(whole?.items)
+    }
+    expect(runnerCalls((await read(fixture, bytes.subarray(0, bytes.length / 2))).finish)).toEqual(
+      [],
+    )
+  })
+
+  it.each(streams)('%s re-chunked at every byte gives the same', async (_, fixture) => {
+    const bytes = bytesOf(fixture)
+    const whole = await read(fixture, bytes)
+    for (let at = 1; at < bytes.length; at++) {
+      expect(await read(fixture, bytes.subarray(0, at), bytes.subarray(at))).toEqual(whole)
+    }
+    const single = Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1))
+    expect(await read(fixture, ...single)).toEqual(whole)
+  })
+
+  it.each(streams)('%s with CRLF and comments gives the same', async (_, fixture) => {
+    const text = new TextDecoder().decode(bytesOf(fixture))
+    const noisy = `: hello\r\n\r\n${text.replaceAll('\n', '\r\n')}`
+    const whole = await read(fixture, bytesOf(fixture))
+    expect(await read(fixture, new TextEncoder().encode(noisy))).toEqual(whole)
+  })
+
+  it.each(streams)('%s with bytes that are not UTF-8 is refused', async (_, fixture) => {
+    const bytes = bytesOf(fixture).slice()
+    bytes[Math.floor(bytes.length / 3)] = 0xff
+    const { finish, code } = await read(fixture, bytes)
+    expect(finish).toBeUndefined()
+    expect(code).toBe('E_STREAM_BROKEN')
+  })
+})

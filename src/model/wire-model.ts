@@ -37,7 +37,7 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     { signal, mint, onRepair }: ModelCallOptions = {},
   ): AsyncGenerator<ModelEvent, void, undefined> {
     const encoder = adapter.encoder({ ...key, ...(onRepair !== undefined && { onRepair }) })
-    encoder.push(...request.items)
+    for (const item of request.items) encoder.push(item)
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key }
     try {
       const reply = await connection.send(encoder.part(), request, signal)

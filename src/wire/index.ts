@@ -96,7 +96,7 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
     decodeStream,
     encode: (items, encodeOptions) => {
       const encoder = adapter.encoder(encodeOptions)
-      encoder.push(...items)
+      for (const item of items) encoder.push(item)
       return encoder.part()
     },
     validate: (payload) => adapter.validate(payload),

@@ -146,7 +146,8 @@ function reasonOf(
   if (items.some((item) => item.type === 'openCall' && item.gate?.kind === 'consent')) {
     return 'waiting'
   }
-  if (status === 'completed') {
+  // A whole response that says nothing of its status was given back as finished.
+  if (status === 'completed' || status === undefined) {
     return items.some((item) => item.type === 'call' && item.executedBy === 'runner')
       ? 'tools'
       : 'stop'

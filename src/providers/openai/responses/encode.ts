@@ -89,7 +89,7 @@ function encodeInput(
   dialect: ResponsesDialect,
 ): readonly JsonObject[] {
   if (item.type === 'raw') return encodeRaw(item, context, dialect)
-  return item.type === 'message' ? [encodeMessage(item, context, dialect)] : []
+  return item.type === 'message' ? encodeMessage(item, context, dialect) : []
 }
 
 function encodeResponseItem(
@@ -99,7 +99,7 @@ function encodeResponseItem(
 ): readonly JsonObject[] {
   switch (item.type) {
     case 'message':
-      return [encodeMessage(item, context, dialect)]
+      return encodeMessage(item, context, dialect)
     case 'thought': {
       const own = asObject(asObject(context.own(item.providerData))?.['item'])
       if (own === undefined) return []
@@ -129,18 +129,19 @@ function encodeMessage(
   item: MessageItem,
   context: EncodeContext,
   dialect: ResponsesDialect,
-): JsonObject {
+): readonly JsonObject[] {
   const own = asObject(asObject(context.own(item.providerData))?.['item'])
-  if (own !== undefined) return dialect.toInput(own) ?? own
+  if (own !== undefined) return [dialect.toInput(own) ?? own]
   const { role, parts } = item
   const [first] = parts
-  if (first?.type === 'text' && parts.length === 1) {
-    return { type: 'message', role, content: first.text } satisfies EasyInputMessage
+  if (first === undefined) return []
+  if (first.type === 'text' && parts.length === 1) {
+    return [{ type: 'message', role, content: first.text } satisfies EasyInputMessage]
   }
   // The assistant cannot send media as input: what it made earlier is named.
-  if (role === 'assistant') return { type: 'message', role, content: partsText(parts) }
+  if (role === 'assistant') return [{ type: 'message', role, content: partsText(parts) }]
   const content = parts.map((part) => inputPart(part, context, dialect))
-  return { type: 'message', role, content } satisfies EasyInputMessage
+  return [{ type: 'message', role, content } satisfies EasyInputMessage]
 }
 
 function inputPart(

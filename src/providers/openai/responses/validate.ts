@@ -15,17 +15,17 @@ export interface RequestView {
 }
 
 /** Which output answers which call. Calls that the provider ran itself have theirs in the response. */
-const OUTPUT_OF: Readonly<Record<string, string>> = {
-  function_call: 'function_call_output',
-  custom_tool_call: 'custom_tool_call_output',
-  computer_call: 'computer_call_output',
-  apply_patch_call: 'apply_patch_call_output',
-  local_shell_call: 'local_shell_call_output',
-  shell_call: 'shell_call_output',
-  tool_search_call: 'tool_search_output',
-}
-const CALL_OF = Object.fromEntries(
-  Object.entries(OUTPUT_OF).map(([call, output]) => [output, call]),
+const OUTPUT_OF: ReadonlyMap<string, string> = new Map([
+  ['function_call', 'function_call_output'],
+  ['custom_tool_call', 'custom_tool_call_output'],
+  ['computer_call', 'computer_call_output'],
+  ['apply_patch_call', 'apply_patch_call_output'],
+  ['local_shell_call', 'local_shell_call_output'],
+  ['shell_call', 'shell_call_output'],
+  ['tool_search_call', 'tool_search_output'],
+])
+const CALL_OF: ReadonlyMap<string, string> = new Map(
+  [...OUTPUT_OF].map(([call, output]) => [output, call]),
 )
 const MAX_OUTPUT = 10_485_760
 
@@ -36,11 +36,11 @@ function runsThere(item: JsonObject): boolean {
 }
 
 /** Ids by call type: `call_id` must pair within its own kind. */
-function idsOf(view: RequestView, types: Readonly<Record<string, string>>): Map<string, number> {
+function idsOf(view: RequestView, types: ReadonlyMap<string, string>): Map<string, number> {
   const found = new Map<string, number>()
   view.items.forEach(({ item, type }, index) => {
     const callId = asText(item['call_id'])
-    if (Object.hasOwn(types, type) && callId !== undefined) found.set(`${type} ${callId}`, index)
+    if (types.has(type) && callId !== undefined) found.set(`${type} ${callId}`, index)
   })
   return found
 }
@@ -52,7 +52,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
     *check(view) {
       const calls = idsOf(view, OUTPUT_OF)
       for (const [index, { item, path, type }] of view.items.entries()) {
-        const call = CALL_OF[type]
+        const call = CALL_OF.get(type)
         const callId = asText(item['call_id'])
         if (call === undefined || view.isStored || runsThere(item)) continue
         const at = callId === undefined ? undefined : calls.get(`${call} ${callId}`)
@@ -67,7 +67,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
     *check(view) {
       const outputs = idsOf(view, CALL_OF)
       for (const { item, path, type } of view.items) {
-        const output = OUTPUT_OF[type]
+        const output = OUTPUT_OF.get(type)
         const callId = asText(item['call_id'])
         if (output === undefined || runsThere(item)) continue
         if (callId !== undefined && outputs.has(`${output} ${callId}`)) continue
@@ -105,7 +105,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
       const seen = new Set<string>()
       for (const { item, path, type } of items) {
         const name = `${type} ${asText(item['call_id'])}`
-        const isPair = Object.hasOwn(OUTPUT_OF, type) || Object.hasOwn(CALL_OF, type)
+        const isPair = OUTPUT_OF.has(type) || CALL_OF.has(type)
         if (!isPair || !asText(item['call_id'])) continue
         if (seen.has(name)) yield { path: `${path}.call_id`, message: `${name} is there twice` }
         seen.add(name)
@@ -144,7 +144,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
         if (type !== 'reasoning') continue
         const next = items[index + 1]
         const isInput = next?.type === 'message' && next.item['role'] !== 'assistant'
-        if (next !== undefined && !isInput && CALL_OF[next.type] === undefined) continue
+        if (next !== undefined && !isInput && !CALL_OF.has(next.type)) continue
         yield { path, message: 'must be followed by the item that the model made after it' }
       }
     },

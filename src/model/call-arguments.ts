@@ -1,5 +1,4 @@
 import { isBobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
 import type { CallItem } from '../records/history-item.ts'
 
@@ -14,7 +13,7 @@ export function callArguments(received: unknown): CallArguments {
   // Several wires send nothing at all, or an empty text, for a call without arguments.
   if (received === undefined || received === null || received === '') return { args: {} }
   try {
-    return { args: normalizeArguments(received as JsonObject) }
+    return { args: normalizeArguments(received) }
   } catch (error) {
     if (!isBobbinError(error, 'E_INVALID_ARGUMENTS')) throw error
     const rawArgs = typeof received === 'string' ? received : textOf(received)

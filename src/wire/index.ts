@@ -1,9 +1,16 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import { IdLedger } from '../core/ids.ts'
 import type { EncodeOptions } from '../model/encoder.ts'
 import type { Finish } from '../model/model-event.ts'
 import { randomSecret, syntheticIds } from '../model/synthetic-id.ts'
-import type { DecodeContext, Decoding, Violation, WireApi } from '../model/wire-adapter.ts'
+import type {
+  DecodeContext,
+  Decoding,
+  StreamDecoder,
+  Violation,
+  WireAdapter,
+  WireApi,
+} from '../model/wire-adapter.ts'
 import type {
   CallItem,
   HistoryItem,
@@ -52,42 +59,17 @@ export interface Wire {
 
 /** Speaks one provider's protocol: `wire('anthropic-messages').decode(message).calls`. */
 export function wire(api: WireApi, options: WireOptions = {}): Wire {
-  const adapter = adapters.find((candidate) => candidate.api === api)
-  if (adapter === undefined) {
-    const known = adapters.map((candidate) => `\`${candidate.api}\``).join(', ')
-    const message = `\`${String(api)}\` is no protocol that \`wire\` speaks: use one of ${known}.`
-    throw new BobbinError('E_UNKNOWN_PAYLOAD', message, { api: String(api) })
-  }
+  const adapter = adapterOf(api)
   const mint = syntheticIds({ secret: options.secret ?? randomSecret() })
   const context = (): DecodeContext => ({ mint, ids: new IdLedger() })
 
   function decodeStream(events: Iterable<unknown>): Decoded
   function decodeStream(events: AsyncIterable<unknown>): Promise<Decoded>
   function decodeStream(events: Iterable<unknown> | AsyncIterable<unknown>) {
-    if (Symbol.asyncIterator in events) return decodeAsync(events)
-    const reading = startReading()
+    const reading = readEvents(adapter.decodeStream(context()))
+    if (Symbol.asyncIterator in events) return reading.all(events)
     for (const event of events) reading.push(event)
     return reading.decoded()
-  }
-
-  async function decodeAsync(events: AsyncIterable<unknown>): Promise<Decoded> {
-    const reading = startReading()
-    for await (const event of events) reading.push(event)
-    return reading.decoded()
-  }
-
-  function startReading() {
-    const decoder = adapter!.decodeStream(context())
-    let finish: Finish | undefined
-    return {
-      push: (event: unknown) => {
-        for (const told of decoder.push(event)) if (told.type === 'finish') finish = told
-      },
-      decoded: () =>
-        viewsOf(
-          finish === undefined ? { items: decoder.partial() } : { items: finish.items, finish },
-        ),
-    }
   }
 
   return {
@@ -100,6 +82,43 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
       return encoder.part()
     },
     validate: (payload) => adapter.validate(payload),
+  }
+}
+
+function adapterOf(api: WireApi): WireAdapter {
+  const adapter = adapters.find((candidate) => candidate.api === api)
+  if (adapter !== undefined) return adapter
+  const known = adapters.map((candidate) => `\`${candidate.api}\``).join(', ')
+  const message = `\`${api}\` is no protocol that \`wire\` speaks: use one of ${known}.`
+  throw new BobbinError('E_UNKNOWN_PAYLOAD', message, { api })
+}
+
+function readEvents(decoder: StreamDecoder) {
+  let finish: Finish | undefined
+  const push = (event: unknown) => {
+    for (const told of decoder.push(event)) if (told.type === 'finish') finish = told
+  }
+  const decoded = () => {
+    if (finish === undefined) settle()
+    return viewsOf(
+      finish === undefined ? { items: decoder.partial() } : { items: finish.items, finish },
+    )
+  }
+  // Some wires tell only by ending that they are done; a cut stream is no error here, but no call.
+  function settle() {
+    try {
+      for (const told of decoder.end()) if (told.type === 'finish') finish = told
+    } catch (error) {
+      if (!isBobbinError(error, 'E_STREAM_BROKEN')) throw error
+    }
+  }
+  return {
+    push,
+    decoded,
+    all: async (events: AsyncIterable<unknown>) => {
+      for await (const event of events) push(event)
+      return decoded()
+    },
   }
 }
 

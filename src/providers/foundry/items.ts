@@ -30,22 +30,22 @@ const memorySearch: ItemReader = (item, builder) =>
     args: {},
     executedBy: 'provider',
     itemId: asText(item.id),
-    raw: item as JsonObject,
+    raw: item,
     // Live responses say `in_progress` and yet are finished, so the status opens nothing.
     result: { isError: isFailure(item), parts: jsonPart(item['memories'] ?? item['results']) },
   })
 
 // A progress record: the same action is told again, under a new item id, for each of its states.
 const workflowAction: ItemReader = (item, builder) => {
-  const { kind, action_id, previous_action_id } = item as JsonObject
-  const key = `action:${String(action_id)}`
+  const { kind, action_id, previous_action_id } = item
+  const key = `action:${asText(action_id) ?? ''}`
   const isRunning = item.status === 'in_progress'
   const facts = {
     type: 'workflow_action',
     tool: asText(kind) ?? 'workflow_action',
     itemId: asText(item.id),
   }
-  const raw = item as JsonObject
+  const raw = item
   const parts = jsonPart(asText(item.status))
   const args = Object.fromEntries(
     Object.entries({ action_id, previous_action_id }).filter(([, value]) => value !== undefined),
@@ -68,7 +68,7 @@ const consentRequest: ItemReader = (item, builder) => {
     args: {},
     executedBy: 'provider',
     itemId: asText(item.id),
-    raw: item as JsonObject,
+    raw: item,
     gate: {
       kind: 'consent',
       ...(server !== undefined && { server }),
@@ -88,7 +88,7 @@ export const FOUNDRY_READERS: Readonly<Record<string, ItemReader>> = {
   memory_search_call: memorySearch,
   workflow_action: workflowAction,
   oauth_consent_request: consentRequest,
-  structured_outputs: (item, builder) => builder.raw(item as JsonObject, 'assistant'),
+  structured_outputs: (item, builder) => builder.raw(item, 'assistant'),
 }
 
 /** Types that the service only ever sends: its input takes none of them. */
@@ -101,8 +101,8 @@ export const OUTPUT_ONLY: ReadonlySet<string> = new Set([
 
 /** An item as the service takes it back: its own additions come off. */
 export function toFoundryInput(item: JsonObject): JsonObject | undefined {
-  if (OUTPUT_ONLY.has(String(item['type']))) return undefined
-  if (item['type'] === 'memory_search_call') return memoryInput(item as ResponsesItem)
+  if (OUTPUT_ONLY.has(asText(item['type']) ?? '')) return undefined
+  if (item['type'] === 'memory_search_call') return memoryInput(item)
   return without(item, 'agent_reference', 'response_id', 'created_by')
 }
 

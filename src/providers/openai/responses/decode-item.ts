@@ -1,11 +1,11 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { JsonValue } from '../../../core/json.ts'
 import type { HistoryBuilder, ResultParts } from '../../../model/history-builder.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent, generatedImage, reasoningText } from './content.ts'
-import { asList, asObject, asText, type ResponsesItem, without } from './wire.ts'
+import { asList, asObject, asText, type ResponsesItem, type TypedItem, without } from './wire.ts'
 
 /** Adds one wire item to the history. */
-export type ItemReader = (item: ResponsesItem, builder: HistoryBuilder, api: string) => void
+export type ItemReader = (item: TypedItem, builder: HistoryBuilder, api: string) => void
 
 const id = (item: ResponsesItem) => asText(item.id)
 const callId = (item: ResponsesItem) => asText(item.call_id)
@@ -38,13 +38,13 @@ const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']
 function clientCall(tool: string, args: (item: ResponsesItem) => unknown): ItemReader {
   return (item, builder) =>
     builder.call({
-      type: String(item.type),
+      type: item.type,
       tool,
       args: args(item),
       executedBy: 'runner',
       callId: callId(item),
       itemId: id(item),
-      pairKeys: [`type:${String(item.type)}`],
+      pairKeys: [`type:${item.type}`],
       data: { item },
     })
 }
@@ -52,7 +52,7 @@ function clientCall(tool: string, args: (item: ResponsesItem) => unknown): ItemR
 function clientOutput(callType: string, tool: string, isError = isFailure): ItemReader {
   return (item, builder, api) =>
     builder.result({
-      type: String(item.type),
+      type: item.type,
       tool: asText(item.name) ?? tool,
       executedBy: 'runner',
       // The typed form of local shell outputs puts the call's id into `id`.
@@ -81,12 +81,12 @@ export function hybrid(
     const isOpen = found.length === 0 && RUNNING.has(item.status)
     const result: ResultParts = { isError: isFailure(item), parts: found }
     builder.call({
-      type: String(item.type),
+      type: item.type,
       tool: tool(item),
       args: args(item),
       executedBy: 'provider',
       itemId: id(item),
-      raw: item as JsonObject,
+      raw: item,
       ...(!isOpen && { result }),
     })
   }
@@ -96,14 +96,14 @@ export function hybrid(
 export function serverCall(tool: string, args: (item: ResponsesItem) => unknown): ItemReader {
   return (item, builder) =>
     builder.call({
-      type: String(item.type),
+      type: item.type,
       tool: asText(item.name) ?? tool,
       args: args(item),
       executedBy: 'provider',
       callId: callId(item),
       itemId: id(item),
-      pairKeys: [`type:${String(item.type)}`],
-      raw: item as JsonObject,
+      pairKeys: [`type:${item.type}`],
+      raw: item,
     })
 }
 
@@ -114,7 +114,7 @@ export function serverOutput(
 ): ItemReader {
   return (item, builder) =>
     builder.result({
-      type: String(item.type),
+      type: item.type,
       tool: asText(item.name) ?? tool,
       executedBy: 'provider',
       callId: callId(item),
@@ -122,13 +122,13 @@ export function serverOutput(
       pairKeys: [`type:${callType}`],
       isError: isFailure(item),
       parts: jsonPart(output(item)),
-      raw: item as JsonObject,
+      raw: item,
     })
 }
 
 const functionCall: ItemReader = (item, builder) => {
   const text = item.arguments ?? ''
-  const extras = without(item as JsonObject, ...FUNCTION_MEMBERS)
+  const extras = without(item, ...FUNCTION_MEMBERS)
   builder.call({
     type: 'function_call',
     tool: asText(item.name) ?? '',
@@ -136,7 +136,7 @@ const functionCall: ItemReader = (item, builder) => {
     executedBy: 'runner',
     callId: callId(item),
     itemId: id(item),
-    pairKeys: [`name:${String(item.name)}`, 'type:function_call'],
+    pairKeys: [`name:${asText(item.name) ?? ''}`, 'type:function_call'],
     data: extras,
   })
 }
@@ -221,7 +221,7 @@ const approvalRequest: ItemReader = (item, builder) => {
     executedBy: 'provider',
     itemId: id(item),
     pairKeys: [`id:${id(item) ?? ''}`],
-    raw: item as JsonObject,
+    raw: item,
     gate: { kind: 'approval', ...(server !== undefined && { server }) },
   })
 }
@@ -239,16 +239,16 @@ const approvalResponse: ItemReader = (item, builder) => {
     itemId: id(item),
     isError: false,
     parts: jsonPart(approved ? 'approved' : 'denied'),
-    raw: item as JsonObject,
+    raw: item,
   })
 }
 
 const reasoning: ItemReader = (item, builder) =>
-  builder.thought(reasoningText(item as JsonObject), { item: item as JsonObject })
+  builder.thought(reasoningText(item), { item: item })
 
 const message: ItemReader = (item, builder, api) => {
   const role = item.role === 'user' || item.role === 'assistant' ? item.role : 'system'
-  builder.message(role, decodeContent(item.content, api), { item: item as JsonObject })
+  builder.message(role, decodeContent(item.content, api), { item: item })
 }
 
 /** The types that this protocol has, and how each is read. Others survive as raw data. */

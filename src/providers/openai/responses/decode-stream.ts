@@ -60,7 +60,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
       case 'response.failed':
         throw failureOfBody(dialect.api, asObject(event.response)?.['error'])
       case 'error':
-        throw failureOfBody(dialect.api, event.error ?? (event as JsonObject))
+        throw failureOfBody(dialect.api, event.error ?? event)
       case undefined:
         throw broken('unexpected-event', 'an event has no type')
       default:
@@ -77,7 +77,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
     if (piece === undefined || piece === '') return NOTHING
     const slot = slotOf(event)
     slot[buffer].push(piece)
-    const key = `${String(event.output_index)}.${String(event.content_index ?? event.summary_index ?? 0)}`
+    const key = `${asIndex(event.output_index)}.${asIndex(event.content_index ?? event.summary_index)}`
     if (type !== 'toolInput') return [{ type, key, delta: piece }]
     return [{ type, key, tool: asText(slot.added?.['name']) ?? toolOf(slot), delta: piece }]
   }
@@ -85,7 +85,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
   function slotOf(event: ResponsesEvent): Slot {
     const index = event.output_index
     if (typeof index !== 'number' || !Number.isSafeInteger(index)) {
-      throw broken('unexpected-event', `\`${String(event.type)}\` has no \`output_index\``)
+      throw broken('unexpected-event', `\`${asText(event.type)}\` has no \`output_index\``)
     }
     let slot = slots.get(index)
     if (slot === undefined) slots.set(index, (slot = { text: [], input: [] }))
@@ -106,14 +106,15 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
       else if (slot !== undefined && slot.input.length > 0) unfinished.push(unfinishedCall(slot))
     }
     const status = terminal === 'response.completed' ? 'completed' : 'incomplete'
-    const { finish } = decodeResponse(
+    const decoded = decodeResponse(
       { id: responseId ?? null, ...response, status: response['status'] ?? status, output },
       dialect,
       context,
     )
+    const told = decoded.finish
     return unfinished.length === 0
-      ? finish
-      : { ...finish, unfinished: [...finish.unfinished, ...unfinished] }
+      ? told
+      : { ...told, unfinished: [...told.unfinished, ...unfinished] }
   }
 
   function partial(): readonly HistoryItem[] {
@@ -143,9 +144,13 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
 function itemOf(event: ResponsesEvent): JsonObject {
   const item = asItem(event.item)
   if (item === undefined) {
-    throw broken('unexpected-event', `\`${String(event.type)}\` has no \`item\``)
+    throw broken('unexpected-event', `\`${asText(event.type)}\` has no \`item\``)
   }
-  return item as JsonObject
+  return item
+}
+
+function asIndex(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0
 }
 
 function toolOf(slot: Slot): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/json.ts'
-import { asList } from './wire.ts'
+import { asList, asText } from './wire.ts'
 
 /**
  * The least call that an output of each type can answer. An output that came without its call gets one
@@ -34,7 +34,7 @@ const CALLS: Readonly<Record<string, (output: JsonObject) => JsonObject>> = {
 
 /** The call to put before a stray output of this type; undefined when a function call will do. */
 export function strayCall(output: JsonObject, tool: string): JsonObject | undefined {
-  const make = CALLS[String(output['type'])]
+  const make = CALLS[asText(output['type']) ?? '']
   const call = make?.(output)
   return call?.['type'] === 'custom_tool_call' ? { ...call, name: tool } : call
 }

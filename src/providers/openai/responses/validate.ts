@@ -192,7 +192,7 @@ export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [
       for (const { item, path, type } of items) {
         const request = item['approval_request_id']
         if (type !== 'mcp_approval_response' || isStored || requests.has(request ?? null)) continue
-        yield { path, message: `there is no approval request ${String(request)} before it` }
+        yield { path, message: `there is no approval request ${asText(request)} before it` }
       }
     },
   },

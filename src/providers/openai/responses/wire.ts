@@ -15,6 +15,9 @@ export interface ResponsesItem {
   readonly [member: string]: JsonValue
 }
 
+/** An item whose type is known. */
+export type TypedItem = ResponsesItem & { readonly type: string }
+
 /** A response, whole or as the terminal event holds it. */
 export interface ResponsesResponse {
   readonly id?: JsonValue
@@ -60,7 +63,7 @@ export function asText(value: unknown): string | undefined {
 }
 
 export function asList(value: unknown): readonly JsonValue[] {
-  return Array.isArray(value) ? value : []
+  return Array.isArray(value) ? (value as JsonValue[]) : []
 }
 
 /** A copy without the members that only the response form has. */

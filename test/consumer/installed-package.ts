@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
+import { inRoot } from '../../scripts/project.mjs'
 import { runNpm } from '../../scripts/run-command.mjs'
 
 /** The package as users get it: built, packed, and installed in a folder that has nothing else. */
@@ -23,11 +25,21 @@ export async function installPackage(): Promise<InstalledPackage> {
     writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
     const quietly = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
     await npm(['install', ...quietly, join(folder, filename)], folder)
+    linkPeers(folder)
     const packedFiles = files.map(({ path }: { path: string }) => path)
     return { folder, packedFiles, remove }
   } catch (error) {
     remove()
     throw error
+  }
+}
+
+/** The optional peers, as somebody has them who uses all of them; ours are the versions to test. */
+function linkPeers(folder: string): void {
+  for (const peer of Object.keys(manifest.peerDependencies)) {
+    const link = join(folder, 'node_modules', peer)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(inRoot('node_modules', peer), link, 'dir')
   }
 }
 

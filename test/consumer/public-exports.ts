@@ -69,4 +69,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'WireReference',
     ],
   },
+  'bobbin/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
+  'bobbin/openai': { values: ['openaiResponses'], types: ['ResponsesOptions'] },
+  'bobbin/wire': {
+    values: ['wire'],
+    types: ['Decoded', 'HistoryItem', 'Repair', 'Violation', 'Wire', 'WireApi', 'WireOptions'],
+  },
 }

@@ -5,7 +5,7 @@ import {
   jsonPart,
   serverCall,
   serverOutput,
-} from '../openai/responses/decode-item.ts'
+} from '../openai/responses/item-reader.ts'
 import { asList, asObject, asText, type ResponsesItem, without } from '../openai/responses/wire.ts'
 
 /** Tools that the service runs, as pairs of `<type>` and `<type>_output`, named for the tool. */

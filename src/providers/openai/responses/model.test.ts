@@ -16,7 +16,7 @@ function connect(...answers: readonly Answer[]) {
     baseURL: 'http://127.0.0.1:9/v1',
     maxRetries: 0,
     fetch: async (_url, init) => {
-      const body = JSON.parse(String(init?.body)) as Record<string, unknown>
+      const body = JSON.parse(init?.body as string) as Record<string, unknown>
       init?.signal?.throwIfAborted()
       bodies.push(body)
       const answer = answers[bodies.length - 1]

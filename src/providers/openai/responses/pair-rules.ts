@@ -1,0 +1,167 @@
+import type { JsonObject } from '../../../core/json.ts'
+import type { WireRule } from '../../../model/wire-adapter.ts'
+import type { RequestView } from './request-view.ts'
+import { asObject, asText } from './wire.ts'
+
+/** Which output answers which call. Calls that the provider ran itself have theirs in the response. */
+const OUTPUT_OF: ReadonlyMap<string, string> = new Map([
+  ['function_call', 'function_call_output'],
+  ['custom_tool_call', 'custom_tool_call_output'],
+  ['computer_call', 'computer_call_output'],
+  ['apply_patch_call', 'apply_patch_call_output'],
+  ['local_shell_call', 'local_shell_call_output'],
+  ['shell_call', 'shell_call_output'],
+  ['tool_search_call', 'tool_search_output'],
+])
+const CALL_OF: ReadonlyMap<string, string> = new Map(
+  [...OUTPUT_OF].map(([call, output]) => [output, call]),
+)
+
+/** The provider runs some calls of these types itself and keeps their outputs apart. */
+function runsThere(item: JsonObject): boolean {
+  const environment = asText(asObject(item['environment'])?.['type'])
+  return item['execution'] === 'server' || environment?.startsWith('container') === true
+}
+
+/** Ids by call type: `call_id` must pair within its own kind. */
+function idsOf(view: RequestView, types: ReadonlyMap<string, string>): Map<string, number> {
+  const found = new Map<string, number>()
+  view.items.forEach(({ item, type }, index) => {
+    const callId = asText(item['call_id'])
+    if (types.has(type) && callId !== undefined) found.set(`${type} ${callId}`, index)
+  })
+  return found
+}
+
+/** What pairs, orders and names items. */
+export const PAIR_RULES: readonly WireRule<RequestView>[] = [
+  {
+    rule: 'stray-output',
+    prevents: 'No tool call found for function call output with call_id …',
+    *check(view) {
+      const calls = idsOf(view, OUTPUT_OF)
+      for (const [index, { item, path, type }] of view.items.entries()) {
+        const call = CALL_OF.get(type)
+        const callId = asText(item['call_id'])
+        if (call === undefined || view.isStored || runsThere(item)) continue
+        const at = callId === undefined ? undefined : calls.get(`${call} ${callId}`)
+        if (at !== undefined && at < index) continue
+        yield { path, message: `\`${type}\` has no \`${call}\` with call_id ${callId} before it` }
+      }
+    },
+  },
+  {
+    rule: 'missing-output',
+    prevents: 'No tool output found for function call …',
+    *check(view) {
+      const outputs = idsOf(view, CALL_OF)
+      for (const { item, path, type } of view.items) {
+        const output = OUTPUT_OF.get(type)
+        const callId = asText(item['call_id'])
+        if (output === undefined || runsThere(item)) continue
+        if (callId !== undefined && outputs.has(`${output} ${callId}`)) continue
+        yield { path, message: `\`${type}\` ${callId} has no \`${output}\`` }
+      }
+    },
+  },
+  {
+    rule: 'local-shell-call-id',
+    prevents: 'No tool output found for local shell call …',
+    *check({ items }) {
+      for (const { item, path, type } of items) {
+        if (type !== 'local_shell_call_output' || asText(item['call_id'])) continue
+        yield { path, message: 'the call is named by `call_id`, not by `id`' }
+      }
+    },
+  },
+  {
+    rule: 'call-id-length',
+    prevents:
+      "Invalid 'input[…].call_id': string too long. Expected a string with maximum length 64",
+    *check({ items }) {
+      for (const { item, path } of items) {
+        const callId = asText(item['call_id'])
+        if (callId === undefined || (callId.length >= 1 && callId.length <= 64)) continue
+        yield { path: `${path}.call_id`, message: `is ${callId.length} characters, not 1 to 64` }
+      }
+    },
+  },
+  {
+    rule: 'duplicate-call-id',
+    prevents:
+      'No tool output found for function call … (two calls under one id cannot be told apart)',
+    *check({ items }) {
+      const seen = new Set<string>()
+      for (const { item, path, type } of items) {
+        const name = `${type} ${asText(item['call_id'])}`
+        const isPair = OUTPUT_OF.has(type) || CALL_OF.has(type)
+        if (!isPair || !asText(item['call_id'])) continue
+        if (seen.has(name)) yield { path: `${path}.call_id`, message: `${name} is there twice` }
+        seen.add(name)
+      }
+    },
+  },
+  {
+    rule: 'duplicate-item-id',
+    prevents: 'Duplicate item found with id … (400, e.g. a tool search output under its call’s id)',
+    *check({ items }) {
+      const seen = new Set<string>()
+      for (const { item, path } of items) {
+        const id = asText(item['id'])
+        if (id === undefined) continue
+        if (seen.has(id)) yield { path: `${path}.id`, message: `\`${id}\` is there twice` }
+        seen.add(id)
+      }
+    },
+  },
+  {
+    rule: 'item-id-prefix',
+    prevents: "Invalid 'input[…].id': '…'. Expected an ID that begins with 'fc'.",
+    *check({ items }) {
+      for (const { item, path, type } of items) {
+        const id = asText(item['id'])
+        if (type !== 'function_call' || id === undefined || id.startsWith('fc')) continue
+        yield { path: `${path}.id`, message: `\`${id}\` does not begin with fc: leave it out` }
+      }
+    },
+  },
+  {
+    rule: 'reasoning-without-follower',
+    prevents: "Item 'rs_…' of type 'reasoning' was provided without its required following item.",
+    *check({ items }) {
+      for (const [index, { path, type }] of items.entries()) {
+        if (type !== 'reasoning') continue
+        const next = items[index + 1]
+        const isInput = next?.type === 'message' && next.item['role'] !== 'assistant'
+        if (next !== undefined && !isInput && !CALL_OF.has(next.type)) continue
+        yield { path, message: 'must be followed by the item that the model made after it' }
+      }
+    },
+  },
+  {
+    rule: 'approval-sent-twice',
+    prevents:
+      'a 400 for an approval request that previous_response_id or conversation already holds',
+    *check({ items, isStored }) {
+      for (const { path, type } of items) {
+        if (isStored && type === 'mcp_approval_request') {
+          yield { path, message: 'is stored already: send only the response' }
+        }
+      }
+    },
+  },
+  {
+    rule: 'stray-approval',
+    prevents: 'a 400 for an approval response without its request',
+    *check({ items, isStored }) {
+      const requests = new Set(
+        items.flatMap(({ item, type }) => (type === 'mcp_approval_request' ? [item['id']] : [])),
+      )
+      for (const { item, path, type } of items) {
+        const request = item['approval_request_id']
+        if (type !== 'mcp_approval_response' || isStored || requests.has(request ?? null)) continue
+        yield { path, message: `there is no approval request ${asText(request)} before it` }
+      }
+    },
+  },
+]

@@ -87,7 +87,7 @@ describe('visibleText', () => {
         const shown = visibleText(text)
         expect(undo(shown)).toBe(text)
         expect(shown.isWellFormed()).toBe(true)
-        expect(shown).not.toMatch(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u200b\ufeff]/)
+        expect(shown.replaceAll(/[\r\n\t]/g, '')).not.toMatch(/[\p{Cc}\u202a-\u202e\u200b\ufeff]/u)
       }),
       { numRuns: 5_000 },
     )

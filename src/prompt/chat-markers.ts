@@ -1,0 +1,27 @@
+import { escapeCodePoint } from '../text/visible-text.ts'
+
+/**
+ * Shows the first character of every chat-template marker as an escape. Servers that tokenize a prompt as
+ * a whole take such a string for the end of the message, whatever envelope it stands in.
+ */
+export function escapeChatMarkers(text: string): string {
+  return text.replace(MARKERS, ([first = '']) => escapeCodePoint(first.charCodeAt(0)))
+}
+
+const BRACKETED =
+  'INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|CALL_ID|THINK'
+const TAGS =
+  's|bos|eos|pad|unk|think|tool_calls?|tool_responses?|start_of_turn|end_of_turn|start_of_image|function_calls|function_results|antml:[a-z_]+'
+
+const MARKERS = new RegExp(
+  [
+    // <|im_start|>, <|eot_id|>, <｜User｜>, <turn|>
+    String.raw`<(?=[|｜]\S|\/?[a-z_]{1,32}[|｜]>)`,
+    String.raw`<(?=<\/?SYS>>)`,
+    String.raw`<(?=\/?(?:${TAGS})[\s>])`,
+    String.raw`\[(?=\/?(?:${BRACKETED})\])`,
+    // A speaker's name after an empty line, or at the start, which follows the header's line
+    String.raw`(?:(?<=(?:^|\n\r?\n)\s{0,16})[HA])(?=uman:|ssistant:)`,
+  ].join('|'),
+  'gi',
+)

@@ -1,0 +1,62 @@
+import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { TrustTier } from '../core/trust.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { Artifact } from '../spool/artifact.ts'
+import type { EnvelopeDetails, EnvelopeRole } from './envelope.ts'
+import { MEDIA_LIMIT, type RenderedPart } from './rendered-part.ts'
+
+/** What the model reads instead of the artifacts of a call. */
+export type HandleText = (
+  results: Artifact | readonly Artifact[],
+  target: { readonly callId: string },
+) => Promise<string>
+
+/** The beginning of an artifact, at most `maxBytes` of it. */
+export type ReadHead = (artifact: SpooledArtifact, maxBytes: number) => Promise<string>
+
+export interface CallRendererOptions {
+  /** See `envelopeKey`. */
+  readonly key: Uint8Array
+  readonly handleText: HandleText
+  readonly readHead: ReadHead
+  readonly limits?: Partial<RenderLimits>
+}
+
+/** What one result puts into a prompt at most, however much it is. */
+export interface RenderLimits {
+  /** Bytes of one call's results that are shown inline; beyond it the model gets a head and a handle. */
+  readonly inlineBytes: number
+  /** Bytes of that head. */
+  readonly headBytes: number
+  /** Bytes of one media that is passed on. */
+  readonly mediaBytes: number
+  /** Results of one call that get an envelope each. */
+  readonly maxParts: number
+}
+
+export const RENDER_LIMITS: RenderLimits = {
+  inlineBytes: 1_000_000,
+  headBytes: 8_192,
+  mediaBytes: MEDIA_LIMIT,
+  maxParts: 32,
+}
+
+/** In full: as the record's `inline` says. As a handle: as small as it gets, to save room. */
+export type CallForm = 'full' | 'handle'
+
+/** What the pieces of one call's rendering share. */
+export interface CallRendering {
+  readonly call: ToolCall
+  readonly form: CallForm
+  readonly limits: RenderLimits
+  readonly options: CallRendererOptions
+  readonly wrap: (part: EnvelopePart) => RenderedPart
+}
+
+export interface EnvelopePart {
+  readonly body: string
+  readonly role?: EnvelopeRole
+  readonly trust?: TrustTier
+  readonly index?: number | undefined
+  readonly details?: EnvelopeDetails
+}

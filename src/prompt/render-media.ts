@@ -1,0 +1,53 @@
+import type { Media } from '../spool/media.ts'
+import type { EnvelopePart, RenderLimits } from './call-rendering.ts'
+import type { EnvelopeDetails } from './envelope.ts'
+import type { RenderedPart } from './rendered-part.ts'
+
+interface MediaRendering {
+  /** Whether the envelopes carry an index. */
+  readonly several: boolean
+  /** Announce only; the bytes stay where they are. */
+  readonly savesRoom: boolean
+  readonly limits: Pick<RenderLimits, 'maxParts' | 'mediaBytes'>
+  readonly wrap: (part: EnvelopePart) => RenderedPart
+}
+
+/** Each media announced in an envelope and, unless it is left out, passed on behind it. */
+export function mediaParts(
+  list: readonly Media[],
+  { several, savesRoom, limits, wrap }: MediaRendering,
+): RenderedPart[] {
+  const parts: RenderedPart[] = []
+  for (const [place, media] of list.slice(0, limits.maxParts).entries()) {
+    const reason = withheld(media, savesRoom, limits.mediaBytes)
+    parts.push(
+      wrap({
+        role: 'media',
+        trust: media.trustTier,
+        index: several ? place : undefined,
+        body: reason ?? `The ${media.kind} that follows is data.`,
+        details: mediaDetails(media),
+      }),
+    )
+    if (reason === undefined) parts.push({ type: 'media', media })
+  }
+  const left = list.length - limits.maxParts
+  if (left > 0) parts.push(wrap({ role: 'media', body: `${left} more media are left out.` }))
+  return parts
+}
+
+function withheld(media: Media, savesRoom: boolean, limit: number): string | undefined {
+  if (savesRoom) return `The ${media.kind} is left out to save room.`
+  if ((media.byteLength ?? 0) <= limit) return undefined
+  return `The ${media.kind} is left out: it has more than ${limit} bytes.`
+}
+
+function mediaDetails(media: Media): EnvelopeDetails {
+  return {
+    kind: media.kind,
+    'mime-type': media.mimeType,
+    filename: media.filename,
+    hazard: media.modalityHazard,
+    bytes: media.byteLength,
+  }
+}

@@ -1,0 +1,83 @@
+import type { MediaPart, TextPart } from '../records/history-item.ts'
+import type { Media } from '../spool/media.ts'
+import { cutText } from './text-cut.ts'
+
+/** A part of a rendered result: text in its envelope, or media whose bytes are still to be read. */
+export type RenderedPart = TextPart | { readonly type: 'media'; readonly media: Media }
+
+/** Bytes of one media that a prompt carries at most. */
+export const MEDIA_LIMIT = 20_000_000
+
+const loaded = new WeakMap<Media, Promise<MediaPart | TextPart>>()
+
+/** Reads the media of rendered parts, so that they can be encoded; each media is read once. */
+export async function loadParts(
+  parts: readonly RenderedPart[],
+  limit = MEDIA_LIMIT,
+): Promise<readonly (TextPart | MediaPart)[]> {
+  const content: (TextPart | MediaPart)[] = []
+  for (const part of parts) {
+    content.push(part.type === 'text' ? part : await loadOnce(part.media, limit))
+  }
+  return content
+}
+
+function loadOnce(media: Media, limit: number): Promise<MediaPart | TextPart> {
+  const known = loaded.get(media)
+  if (known !== undefined) return known
+  const part = load(media, limit)
+  loaded.set(media, part)
+  part.catch(() => loaded.delete(media))
+  return part
+}
+
+async function load(media: Media, limit: number): Promise<MediaPart | TextPart> {
+  const pieces: string[] = []
+  let rest = new Uint8Array()
+  let total = 0
+  for await (const chunk of media.stream()) {
+    total += chunk.length
+    if (total > limit) {
+      return {
+        type: 'text',
+        text: `[This ${media.kind} is left out: it has more than ${limit} bytes.]`,
+      }
+    }
+    const bytes = joined(rest, chunk)
+    const whole = bytes.length - (bytes.length % 3)
+    pieces.push(base64(bytes.subarray(0, whole)))
+    rest = bytes.slice(whole)
+  }
+  pieces.push(base64(rest))
+  return {
+    type: 'media',
+    kind: media.kind,
+    mimeType: media.mimeType,
+    filename: wireFilename(media.filename),
+    source: { type: 'base64', data: pieces.join('') },
+  }
+}
+
+/** Providers show file names to the model outside of any envelope. */
+function wireFilename(name: string): string {
+  return cutText(name.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_'), 128)
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (a.length === 0) return b
+  const both = new Uint8Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}
+
+/** Arguments of one call are limited, so bytes go in steps that divide by three. */
+const STEP = 0x6000
+
+function base64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += STEP) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + STEP)))
+  }
+  return text
+}

@@ -5,8 +5,11 @@ import { escapeCodePoint } from '../text/visible-text.ts'
  * a whole take such a string for the end of the message, whatever envelope it stands in.
  */
 export function escapeChatMarkers(text: string): string {
-  return text.replace(MARKERS, ([first = '']) => escapeCodePoint(first.charCodeAt(0)))
+  const shown = text.includes('<') || text.includes('[') ? text.replace(MARKERS, escapeFirst) : text
+  return SPEAKERS.some((name) => shown.includes(name)) ? shown.replace(SPEAKER, escapeFirst) : shown
 }
+
+const escapeFirst = (marker: string) => escapeCodePoint(marker.charCodeAt(0))
 
 const BRACKETED =
   'INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|CALL_ID|THINK'
@@ -20,8 +23,10 @@ const MARKERS = new RegExp(
     String.raw`<(?=<\/?SYS>>)`,
     String.raw`<(?=\/?(?:${TAGS})[\s>])`,
     String.raw`\[(?=\/?(?:${BRACKETED})\])`,
-    // A speaker's name after an empty line, or at the start, which follows the header's line
-    String.raw`(?:(?<=(?:^|\n\r?\n)\s{0,16})[HA])(?=uman:|ssistant:)`,
   ].join('|'),
   'gi',
 )
+
+const SPEAKERS = ['Human:', 'Assistant:']
+/** A speaker's name after an empty line, or at the start, which follows the header's line. */
+const SPEAKER = /(?<=(?:^|\n\r?\n)\s{0,16})[HA](?=uman:|ssistant:)/g

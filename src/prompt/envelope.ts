@@ -57,9 +57,19 @@ function nonce(key: Uint8Array, id: string, role: string, body: string): string 
   return base64url(hmacSha256(key, input).subarray(0, 16))
 }
 
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Base64url without padding; for 16 bytes faster than `btoa` and three replacements. */
 function base64url(bytes: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...bytes))
-  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = (held << 8) | byte
+    for (bits += 8; bits >= 6; bits -= 6) text += ALPHABET[(held >> (bits - 6)) & 63]
+    held &= (1 << bits) - 1
+  }
+  return bits === 0 ? text : text + ALPHABET[(held << (6 - bits)) & 63]
 }
 
 /** A value that stays between its quotes, on its line, within its length. */

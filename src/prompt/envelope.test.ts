@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { cpuTime } from '../../test/cpu-time.ts'
 import { bodyText, type EnvelopeHeader, envelope } from './envelope.ts'
 import { envelopeKey } from './envelope-key.ts'
 
@@ -99,9 +100,9 @@ describe('bodyText', () => {
       `[${'/'.repeat(500_000)}`,
     ]
     for (const text of hostile) {
-      const start = performance.now()
+      const start = cpuTime()
       bodyText(text)
-      expect(performance.now() - start).toBeLessThan(1_500)
+      expect(cpuTime() - start).toBeLessThan(1_500)
     }
   })
 })

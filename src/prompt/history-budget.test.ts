@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import type { CallItem, HistoryItem, MessageItem } from '../records/history-item.ts'
+import { Memory } from '../records/memory.ts'
+import { ToolCall } from '../records/tool-call.ts'
+import { callItem } from './call-item.ts'
+import { HistoryBudget } from './history-budget.ts'
+import { contextRenderer } from './render-context.ts'
+
+const perCharacter = (text: string) => ({ tokens: text.length, isEstimate: false })
+const text = (content: string) => [{ type: 'text', text: content }] as const
+const said = (content: string): MessageItem => ({
+  type: 'message',
+  role: 'user',
+  parts: text(content),
+})
+
+function settled(id: string, characters: number): [CallItem, ToolCall] {
+  const call = new ToolCall({
+    id,
+    tool: 't',
+    args: {},
+    results: 'x',
+    isComplete: true,
+    isError: false,
+    createdAt: 0,
+    completedAt: 0,
+  })
+  return [callItem(call, text('x'.repeat(characters)), `response-${id}`), call]
+}
+
+const handle = { isError: false, parts: text('[h]') }
+
+function budgetOf(limit: number) {
+  let handles = 0
+  const budget = new HistoryBudget({
+    limit,
+    target: 1,
+    count: perCharacter,
+    handleOf: () => {
+      handles++
+      return Promise.resolve(handle)
+    },
+  })
+  return { budget, handles: () => handles }
+}
+
+describe('HistoryBudget', () => {
+  it('hands out the same growing array while everything fits', async () => {
+    const { budget, handles } = budgetOf(1_000)
+    await budget.append(said('hello'))
+    const first = await budget.fit({ instructions: 'Be brief.' })
+    await budget.append(...settled('c1', 100))
+    const second = await budget.fit({ instructions: 'Be brief.', output: { type: 'object' } })
+    expect(second.items).toBe(first.items)
+    expect(second.items).toHaveLength(2)
+    expect(second.report.parts.instructions.tokens).toBe(9)
+    expect(second.report.parts.output.tokens).toBe(17)
+    expect(second.report.parts.history.tokens).toBe(9 + 4 + 2 + 1 + 2 + 100)
+    expect(handles()).toBe(0)
+  })
+
+  it('shows old results as handles, and each as the same item ever after', async () => {
+    const { budget, handles } = budgetOf(250)
+    await budget.append(said('hello'))
+    await budget.append(...settled('c1', 150))
+    await budget.append(...settled('c2', 150))
+    const { items, report } = await budget.fit({})
+    expect(report).toMatchObject({ fits: true, turnedToHandles: ['c1'], dropped: [] })
+    expect(items.map(resultText)).toEqual([undefined, '[h]', 'x'.repeat(150)])
+    await budget.append(...settled('c3', 150))
+    const later = await budget.fit({})
+    expect(later.items[1]).toBe(items[1])
+    expect(later.items.map(resultText).slice(1, 3)).toEqual(['[h]', '[h]'])
+    expect(handles()).toBe(2)
+  })
+
+  it('drops a response with its reasoning and all of its calls', async () => {
+    const { budget } = budgetOf(150)
+    await budget.append(said('hello'))
+    const thought: HistoryItem = { type: 'thought', text: 'hm', response: 'response-c1' }
+    await budget.append(thought)
+    const [first] = settled('c1', 100)
+    await budget.append(first)
+    const [second] = settled('c2', 100)
+    await budget.append(second)
+    const { items, report } = await budget.fit({})
+    expect(report.dropped).toEqual(['#1', 'c1'])
+    expect(items).toEqual([said('hello'), second])
+  })
+
+  it('leaves out the context that weighs least when the rest cannot go', async () => {
+    const render = contextRenderer(new Uint8Array(32))
+    const memory = (id: string, importance: number) =>
+      new Memory({ id, content: 'm'.repeat(50), importance, createdAt: 0 })
+    const { pieces } = render({ memories: [memory('light', 0.1), memory('heavy', 0.9)] })
+    const { budget } = budgetOf(350)
+    await budget.append(said('hello'))
+    const { context, report } = await budget.fit({ context: pieces })
+    expect(context.map(({ id }) => id)).toEqual(['heavy'])
+    expect(report).toMatchObject({ fits: true, droppedContext: ['light'] })
+  })
+
+  it('says so when the least that must be sent does not fit', async () => {
+    const { budget } = budgetOf(10)
+    await budget.append(said('x'.repeat(50)))
+    const { report, items } = await budget.fit({ instructions: 'y'.repeat(20) })
+    expect(report.fits).toBe(false)
+    expect(items).toHaveLength(1)
+  })
+})
+
+function resultText(item: HistoryItem): string | undefined {
+  const part = item.type === 'call' ? item.result?.parts[0] : undefined
+  return part?.type === 'text' ? part.text : undefined
+}

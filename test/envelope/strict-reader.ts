@@ -45,7 +45,8 @@ function readOne(text: string): { envelope: ReadEnvelope; length: number } {
   if (body.includes(nonce)) throw new Error('the body holds its nonce')
   if (body.includes(`<${NAME}`)) throw new Error('nested opening')
   if (HIDDEN.test(body)) throw new Error('the body hides something')
-  if (CHAT_TOKEN.test(`\n${body}`)) throw new Error('the body holds a chat-template token')
+  if (CHAT_TOKEN.test(`\n${body.normalize('NFKC')}`))
+    throw new Error('the body holds a chat-template token')
   return { envelope: { attributes, payload: undo(body) }, length: close + tag.length }
 }
 
@@ -85,12 +86,11 @@ const HOMOGLYPHS = new Map(
     .concat(Object.entries({ ʙ: 'b', ᴏ: 'o', ɪ: 'i', ɴ: 'n', ᴅ: 'd', ᴀ: 'a', ᴛ: 't', '1': 'i' })),
 )
 
+const HOMOGLYPH = new RegExp(`[${[...HOMOGLYPHS.keys()].join('')}]`, 'gu')
+
 /** How often a reader with bad eyes sees the tag's name. */
 function foldedCount(text: string): number {
-  let folded = ''
-  const plain = text.normalize('NFKD').toLowerCase()
-  for (const char of plain.replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')) {
-    folded += HOMOGLYPHS.get(char) ?? char
-  }
-  return folded.split(NAME).length - 1
+  const letters = text.normalize('NFKD').replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
+  const plain = letters.toLowerCase().replace(HOMOGLYPH, (char) => HOMOGLYPHS.get(char) ?? char)
+  return plain.split(NAME).length - 1
 }

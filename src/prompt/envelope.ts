@@ -74,7 +74,7 @@ function base64url(bytes: Uint8Array): string {
 
 /** A value that stays between its quotes, on its line, within its length. */
 function headerValue(value: string): string {
-  if (SIMPLE.test(value)) return escapeTagName(value)
+  if (SIMPLE.test(value)) return value.length < TAG_NAME.length ? value : escapeTagName(value)
   const cut = cutText(value, VALUE_LIMIT)
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`

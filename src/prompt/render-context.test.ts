@@ -38,6 +38,14 @@ describe('contextRenderer', () => {
     expect(render({ memories: [memory] }).trust).toBe('first-party')
     expect(render({})).toEqual({ pieces: [], trust: 'developer' })
   })
+
+  it('shows the beginning of what is too long and says so', () => {
+    const long = new Retrievable({ id: 'r2', content: 'x'.repeat(1_000_001), createdAt: 0 })
+    const { pieces } = contextRenderer(key)({ retrievables: [long] })
+    const [read] = readEnvelopes(pieces[0]?.text ?? '')
+    expect(read?.payload).toHaveLength(1_000_000)
+    expect(read?.attributes.get('total-characters')).toBe('1000001')
+  })
 })
 
 describe('instructionsText', () => {

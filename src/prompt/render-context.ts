@@ -1,8 +1,10 @@
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
-import { envelope } from './envelope.ts'
+import { RENDER_LIMITS } from './call-rendering.ts'
+import { type EnvelopeHeader, envelope } from './envelope.ts'
 import { TAG_NAME } from './tag-name.ts'
+import { cutText } from './text-cut.ts'
 
 /** What middleware put beside the conversation for this turn. */
 export interface PromptContext {
@@ -63,13 +65,21 @@ export function contextRenderer(key: Uint8Array): (context: PromptContext) => Re
 function memoryPiece(key: Uint8Array, memory: Memory): ContextPiece {
   const { id, trustTier: trust, confidence, importance } = memory
   const header = { role: 'memory', id, trust, details: { confidence } } as const
-  const text = envelope(key, header, memory.content.text)
+  const text = wrapCut(key, header, memory.content.text)
   return { kind: 'memory', id, trust, text, weight: importance * confidence }
 }
 
 function retrievablePiece(key: Uint8Array, found: Retrievable): ContextPiece {
   const { id, trustTier: trust, source, score } = found
   const header = { role: 'retrievable', id, trust, details: { source, score } } as const
-  const text = envelope(key, header, found.content.text)
+  const text = wrapCut(key, header, found.content.text)
   return { kind: 'retrievable', id, trust, text, weight: score ?? 0.5 }
+}
+
+/** Bounded like a result: whoever adds a document of megabytes gets its beginning and is told so. */
+function wrapCut(key: Uint8Array, header: EnvelopeHeader, text: string): string {
+  const body = cutText(text, RENDER_LIMITS.inlineBytes)
+  if (body.length === text.length) return envelope(key, header, text)
+  const cut = { 'shown-characters': body.length, 'total-characters': text.length }
+  return envelope(key, { ...header, details: { ...header.details, ...cut } }, body)
 }

@@ -50,8 +50,14 @@ export interface ErrorData {
   E_SPOOL_QUOTA: { readonly quota: number; readonly used: number }
   /** The file system refused a write: disk full, read-only, too many files. */
   E_SPOOL_WRITE_FAILED: { readonly reason: string }
+  /** The file system refused a read: too many files, no permission, a failing disk. */
+  E_SPOOL_READ_FAILED: { readonly reason: string }
   /** A digest, tenant or other name is not of the form that the spool accepts. */
   E_SPOOL_INVALID_NAME: { readonly name: string; readonly rule: string }
+  /** A search pattern that the linear-time engine cannot or will not run. */
+  E_PATTERN_UNSUPPORTED: { readonly pattern: string; readonly rule: string }
+  /** A cursor that no earlier answer gave. */
+  E_INVALID_CURSOR: { readonly cursor: string }
   /** A read asked for more than its limit. */
   E_LIMIT_EXCEEDED: { readonly what: string; readonly limit: number; readonly actual: number }
   /** A provider refused the request as it is; sending it again does not help. */

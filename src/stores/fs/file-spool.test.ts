@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto'
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SpoolStore } from '../../spool/spool-store.ts'
+import { spoolConformance } from '../../testing/spool-conformance.ts'
+import { fileSpool } from './file-spool.ts'
+import { type FileSystem, nodeFileSystem } from './file-system.ts'
+
+let base = ''
+let count = 0
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'bobbin-spool-'))
+})
+afterAll(() => rm(base, { recursive: true, force: true }))
+const fresh = () => join(base, String(count++))
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const blobOf = (folder: string, digest: string) =>
+  join(folder, 'shared', digest.slice(0, 2), `${digest}.blob`)
+const linesOf = (folder: string, digest: string) =>
+  join(folder, 'shared', digest.slice(0, 2), `${digest}.lines`)
+
+async function listed(store: SpoolStore): Promise<string[]> {
+  const digests: string[] = []
+  for await (const digest of store.digests()) digests.push(digest)
+  return digests.sort()
+}
+
+describe('fileSpool', () => {
+  for (const { name, run } of spoolConformance((options) => fileSpool(fresh(), options))) {
+    it(name, run)
+  }
+
+  it('survives a restart with its index', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('a\nb\nc\n')
+    const reader = await fileSpool(folder).read(digest)
+    expect([reader.lineCount, await reader.lineStart(2)]).toEqual([3, 4])
+  })
+
+  it('keeps files to their owner: mode 0600, folders 0700', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('secret')
+    const mode = async (path: string) => (await stat(path)).mode & 0o777
+    expect(await mode(blobOf(folder, digest))).toBe(0o600)
+    expect(await mode(linesOf(folder, digest))).toBe(0o600)
+    for (const path of [folder, join(folder, 'shared'), join(folder, 'shared', 'temporary')]) {
+      expect(await mode(path)).toBe(0o700)
+    }
+  })
+
+  it('leaves nothing behind under temporary names', async () => {
+    const folder = fresh()
+    await fileSpool(folder).write('whole')
+    expect(await readdir(join(folder, 'shared', 'temporary'))).toEqual([])
+  })
+
+  it('rebuilds an index that is missing, and keeps it', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('a\nb\n')
+    const before = await readFile(linesOf(folder, digest))
+    await rm(linesOf(folder, digest))
+    const reader = await fileSpool(folder).read(digest)
+    expect(await reader.lineStart(1)).toBe(2)
+    expect(await readFile(linesOf(folder, digest))).toEqual(before)
+  })
+
+  it('rebuilds an index that belongs to other bytes', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const [one, two] = [await store.write('a\nb\n'), await store.write('one line')]
+    await writeFile(linesOf(folder, one.digest), await readFile(linesOf(folder, two.digest)))
+    const reader = await fileSpool(folder).read(one.digest)
+    expect(reader.lineCount).toBe(2)
+    await reader.verify()
+  })
+
+  it('reads through a damaged index but says so in verify', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('a\nb\n')
+    await flip(linesOf(folder, digest), 20)
+    const reader = await fileSpool(folder).read(digest)
+    expect(await reader.lineStart(1)).toBe(2)
+    await expect(reader.verify()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+  })
+
+  it('notices every flipped byte of a blob and of an index', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const reader = await store.write('the quick brown fox\njumps\n')
+    for (const path of [blobOf(folder, reader.digest), linesOf(folder, reader.digest)]) {
+      const size = (await stat(path)).size
+      for (let at = 0; at < size; at++) {
+        await flip(path, at)
+        const failure = { code: 'E_SPOOL_CORRUPT', data: { digest: reader.digest } }
+        await expect(reader.verify()).rejects.toMatchObject(failure)
+        await flip(path, at)
+      }
+      await reader.verify()
+    }
+  })
+
+  it('notices a flipped byte in a bounded read, also of a block it has read before', async () => {
+    const folder = fresh()
+    const reader = await fileSpool(folder).write('x'.repeat(600_000))
+    await reader.read(300_000, 300_010)
+    await flip(blobOf(folder, reader.digest), 290_000)
+    const failure = { code: 'E_SPOOL_CORRUPT', data: { part: 'block 1' } }
+    await expect(reader.read(300_000, 300_010)).rejects.toMatchObject(failure)
+    expect((await reader.read(0, 10)).length).toBe(10)
+  })
+
+  it('notices a blob that was cut short', async () => {
+    const folder = fresh()
+    const reader = await fileSpool(folder).write('0123456789')
+    await writeFile(blobOf(folder, reader.digest), '01234')
+    await expect(reader.read(0, 10)).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+    await expect(reader.verify()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+    await expect(fileSpool(folder).read(reader.digest)).rejects.toMatchObject({
+      code: 'E_SPOOL_CORRUPT',
+    })
+    const streaming = async () => {
+      for await (const chunk of reader.stream()) void chunk
+    }
+    await expect(streaming()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+  })
+
+  it('mends a damaged spool when the same content is written again', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const { digest } = await store.write('precious')
+    await flip(blobOf(folder, digest), 0)
+    await store.write('precious')
+    await (await store.read(digest)).verify()
+  })
+
+  it('separates tenants, whatever their names', async () => {
+    const folder = fresh()
+    const names = ['a', '../../etc', '/etc/passwd', 'nul\0', 'x'.repeat(10_000), 'A', 'shared']
+    for (const tenant of names) await fileSpool(folder, { tenant }).write(`of ${tenant}`)
+    for (const tenant of names) {
+      expect(await listed(fileSpool(folder, { tenant }))).toEqual([sha256(`of ${tenant}`)])
+    }
+    expect(await listed(fileSpool(folder))).toEqual([])
+    for (const name of await readdir(folder)) expect(name).toMatch(/^tenant-[0-9a-f]{40}$/)
+  })
+
+  it('refuses tenants and folders that name nothing for certain', () => {
+    const refused = expect.objectContaining({ code: 'E_SPOOL_INVALID_NAME' })
+    expect(() => fileSpool(fresh(), { tenant: '' })).toThrow(refused)
+    expect(() => fileSpool(fresh(), { tenant: '\ud800' })).toThrow(refused)
+    expect(() => fileSpool('')).toThrow(refused)
+    expect(() => fileSpool('a\0b')).toThrow(refused)
+  })
+
+  it.each(['shared', 'shared/temporary', `shared/${sha256('hello').slice(0, 2)}`])(
+    'touches nothing behind a symbolic link at `%s`',
+    async (place) => {
+      const folder = fresh()
+      const outside = fresh()
+      const stray = join(outside, `${sha256('hello')}.blob`)
+      await mkdir(outside)
+      await writeFile(stray, 'hello')
+      await utimes(stray, 1, 1)
+      await mkdir(join(folder, place, '..'), { recursive: true })
+      await symlink(outside, join(folder, place))
+      const store = fileSpool(folder)
+      const refused = { code: 'E_SPOOL_INVALID_NAME' }
+      await expect(store.write('hello')).rejects.toMatchObject(refused)
+      await store.sweep(new Set(), { graceMs: 0 }).catch(() => {})
+      await store.delete(sha256('hello')).catch(() => {})
+      await store.read(sha256('hello')).catch(() => {})
+      expect(await readdir(outside)).toEqual([`${sha256('hello')}.blob`])
+      expect(await readFile(stray, 'utf8')).toBe('hello')
+    },
+  )
+
+  it('does not read through a symbolic link in the place of a blob', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const { digest } = await store.write('hello')
+    const target = join(base, 'target')
+    await writeFile(target, 'hello')
+    await rm(blobOf(folder, digest))
+    await symlink(target, blobOf(folder, digest))
+    await expect(store.read(digest)).rejects.toMatchObject({ code: 'E_SPOOL_NOT_FOUND' })
+  })
+
+  it('sweeps leftovers of interrupted writes after the grace period, and foreign files never', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const { digest } = await store.write('kept')
+    const leftover = join(folder, 'shared', 'temporary', 'crashed.blob')
+    const foreign = join(folder, 'shared', digest.slice(0, 2), 'README')
+    await writeFile(leftover, 'half a wri')
+    await writeFile(foreign, 'mine')
+    const live = new Set([digest])
+    await store.sweep(live)
+    expect(await readFile(leftover, 'utf8')).toBe('half a wri')
+    for (const path of [leftover, foreign]) await utimes(path, 1, 1)
+    expect(await store.sweep(live)).toEqual({ kept: 1, deleted: 0, bytesFreed: 10 })
+    expect(await readdir(join(folder, 'shared', 'temporary'))).toEqual([])
+    expect(await readFile(foreign, 'utf8')).toBe('mine')
+  })
+
+  it('counts what is stored already towards the quota', async () => {
+    const folder = fresh()
+    await fileSpool(folder).write('x'.repeat(900))
+    const store = fileSpool(folder, { quotaBytes: 1000 })
+    await expect(store.write('y'.repeat(200))).rejects.toMatchObject({
+      code: 'E_SPOOL_QUOTA',
+      data: { quota: 1000, used: 900 },
+    })
+    await store.write('y'.repeat(100))
+    await store.sweep(new Set(), { graceMs: -60_000 })
+    await store.write('z'.repeat(1000))
+  })
+
+  it('touches less than 1 MB for a line anywhere in a large spool', async () => {
+    let touched = 0
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write(numbered(2_000_000))
+    const store = fileSpool(folder, { fileSystem: counting((bytes) => void (touched += bytes)) })
+    const reader = await store.read(digest)
+    for (const line of [0, 37_449, 1_234_567, 1_999_999]) {
+      touched = 0
+      const start = await reader.lineStart(line)
+      const end = await reader.lineStart(line + 1)
+      const text = new TextDecoder().decode(await reader.read(start, end))
+      expect(text).toBe(`line ${line}\n`)
+      expect(touched).toBeLessThan(1_000_000)
+    }
+  })
+})
+
+async function flip(path: string, at: number): Promise<void> {
+  const bytes = await readFile(path)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  await writeFile(path, bytes)
+}
+
+async function* numbered(lines: number): AsyncGenerator<string> {
+  for (let i = 0; i < lines; i += 1000) {
+    yield Array.from({ length: 1000 }, (_, k) => `line ${i + k}\n`).join('')
+  }
+}
+
+/** Reports every byte that is read. */
+function counting(onRead: (bytes: number) => void): FileSystem {
+  return {
+    ...nodeFileSystem,
+    async openForReading(path) {
+      const file = await nodeFileSystem.openForReading(path)
+      return {
+        ...file,
+        async read(target, position) {
+          const filled = await file.read(target, position)
+          onRead(filled)
+          return filled
+        },
+      }
+    },
+  }
+}

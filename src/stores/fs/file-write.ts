@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import type { LineIndex } from '../../spool/line-index.ts'
+import { encodeLineIndex } from '../../spool/line-index-file.ts'
+import type { SpoolInput } from '../../spool/spool-store.ts'
+import { wind } from '../../spool/wind.ts'
+import type { FileSystem, OpenFile } from './file-system.ts'
+import { ensureFolder, type SpoolFolder } from './spool-folder.ts'
+
+/** A whole, synced spool under temporary names. */
+export interface StagedSpool {
+  readonly index: LineIndex
+  readonly blob: string
+  readonly lines: string
+}
+
+export interface Staging {
+  /** Unguessable: it names the temporary files. */
+  readonly id: string
+  /** When the content counts as written. */
+  readonly time: number
+  readonly signal?: AbortSignal
+  /** Throws when there is no room for `bytes` more. */
+  reserve(bytes: number): void
+}
+
+/** Writes `data` to temporary files and syncs them; leaves none behind when that fails. */
+export async function stageSpool(
+  fs: FileSystem,
+  folder: SpoolFolder,
+  data: SpoolInput,
+  { id, time, signal, reserve }: Staging,
+): Promise<StagedSpool> {
+  await ensureTemporary(fs, folder)
+  const blob = join(folder.temporary, `${id}.blob`)
+  const lines = join(folder.temporary, `${id}.lines`)
+  try {
+    const index = await writeFile(fs, blob, async (file) => {
+      const written = await wind(data, {
+        ...(signal && { signal }),
+        async put(block) {
+          reserve(block.length)
+          await file.append(block)
+        },
+      })
+      await file.setTime(time)
+      return written
+    })
+    await writeFile(fs, lines, (file) => file.append(encodeLineIndex(index)))
+    return { index, blob, lines }
+  } catch (error) {
+    await discard(fs, [blob, lines])
+    throw error
+  }
+}
+
+/**
+ * Moves a staged spool to its place. The blob goes last: a spool exists once its blob does, and a blob
+ * is whole by then. Equal content is replaced, which mends a damaged copy and renews its time.
+ */
+export async function commitSpool(
+  fs: FileSystem,
+  folder: SpoolFolder,
+  { index, blob, lines }: StagedSpool,
+  settle: (isNew: boolean) => void,
+): Promise<void> {
+  const { digest } = index
+  try {
+    await ensureFolder(fs, folder.shard(digest))
+    const known = await fs.facts(folder.blob(digest))
+    await fs.rename(lines, folder.lines(digest))
+    await fs.rename(blob, folder.blob(digest))
+    settle(known === undefined)
+  } catch (error) {
+    await discard(fs, [blob, lines])
+    throw error
+  }
+  await fs.syncFolder(folder.shard(digest))
+}
+
+/** Writes the index of a stored blob beside it, for the next time. */
+export async function saveIndex(
+  fs: FileSystem,
+  folder: SpoolFolder,
+  index: LineIndex,
+  id: string,
+): Promise<void> {
+  await ensureTemporary(fs, folder)
+  const lines = join(folder.temporary, `${id}.lines`)
+  try {
+    await writeFile(fs, lines, (file) => file.append(encodeLineIndex(index)))
+    await fs.rename(lines, folder.lines(index.digest))
+  } catch (error) {
+    await discard(fs, [lines])
+    throw error
+  }
+}
+
+async function ensureTemporary(fs: FileSystem, folder: SpoolFolder): Promise<void> {
+  await fs.makeRoot(folder.root)
+  await ensureFolder(fs, folder.tenant)
+  await ensureFolder(fs, folder.temporary)
+}
+
+async function writeFile<T>(
+  fs: FileSystem,
+  path: string,
+  fill: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await fs.create(path)
+  let result: T
+  try {
+    result = await fill(file)
+    await file.sync()
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    throw error
+  }
+  await file.close()
+  return result
+}
+
+/** What cannot be removed now is swept later; the error that led here is the one to report. */
+async function discard(fs: FileSystem, paths: readonly string[]): Promise<void> {
+  for (const path of paths) await fs.remove(path).catch(() => undefined)
+}

@@ -1,0 +1,113 @@
+import {
+  decodeUtf8,
+  type LineText,
+  lengthWithoutReturn,
+  nextBoundary,
+  previousBoundary,
+  windowAround,
+} from './line-text.ts'
+import type { SpoolReader } from './spool-reader.ts'
+
+const NEWLINE = 10
+const READ_BYTES = 64 * 1024
+
+export interface ReadLinesOptions {
+  /** The first line, counted from 0. */
+  readonly from: number
+  readonly count: number
+  /** The most characters shown of one line (2,000); longer lines are cut. */
+  readonly maxLineChars?: number
+  /** The most characters in all (100,000); what does not fit is left for the next reading. */
+  readonly maxChars?: number
+}
+
+export interface ReadLinesResult {
+  readonly lines: readonly LineText[]
+  /** Where to go on; absent when the lines asked for, or the spool, are at an end. */
+  readonly nextLine?: number
+}
+
+/** Reads some lines in bounded memory, however long they are. */
+export async function readLines(
+  reader: SpoolReader,
+  { from, count, maxLineChars = 2_000, maxChars = 100_000 }: ReadLinesOptions,
+): Promise<ReadLinesResult> {
+  const first = Math.max(0, Math.floor(from) || 0)
+  const last = Math.min(reader.lineCount, first + Math.max(0, Math.floor(count) || 0))
+  const lines: LineText[] = []
+  let line = first
+  let offset = line < last ? await reader.lineStart(line) : 0
+  let chars = 0
+
+  while (line < last) {
+    const bytes = await reader.read(offset, offset + READ_BYTES)
+    const isEnd = offset + bytes.length >= reader.byteLength
+    let at = 0
+    while (line < last) {
+      const newline = bytes.indexOf(NEWLINE, at)
+      if (newline < 0 && !isEnd) break
+      const content = bytes.subarray(at, newline < 0 ? bytes.length : newline)
+      const text = headOf(content, newline < 0 ? content.length : lengthWithoutReturn(content))
+      if (!take(text)) return { lines, nextLine: line }
+      at = newline < 0 ? bytes.length : newline + 1
+      line++
+    }
+    if (at > 0) offset += at
+    else if (line < last) {
+      // Longer than one reading: only its head is shown, and the index knows where it ends.
+      const end = await reader.lineStart(line + 1)
+      const length = (await contentEnd(reader, end)) - offset
+      if (!take(headOf(bytes, length))) return { lines, nextLine: line }
+      offset = end
+      line++
+    }
+  }
+  return { lines }
+
+  function headOf(bytes: Uint8Array, length: number): Omit<LineText, 'line'> {
+    if (length <= maxLineChars && length <= bytes.length) {
+      return { text: decodeUtf8(bytes.subarray(0, length)), bytesBefore: 0, bytesAfter: 0 }
+    }
+    const end = previousBoundary(bytes, Math.min(maxLineChars, bytes.length))
+    return { text: decodeUtf8(bytes.subarray(0, end)), bytesBefore: 0, bytesAfter: length - end }
+  }
+
+  function take(text: Omit<LineText, 'line'>): boolean {
+    if (lines.length > 0 && chars + text.text.length > maxChars) return false
+    chars += text.text.length + 1
+    lines.push({ line, ...text })
+    return true
+  }
+}
+
+/** Reads one line, cut to a window around the byte at `focus` (an offset in the spool). */
+export async function readLineAround(
+  reader: SpoolReader,
+  line: number,
+  focus: number,
+  maxChars: number,
+): Promise<LineText> {
+  const start = await reader.lineStart(line)
+  const end = await contentEnd(reader, await reader.lineStart(line + 1))
+  const window = windowAround(end - start, focus - start, maxChars)
+  // A few bytes more on each side tell whether a sequence would be cut.
+  const from = Math.max(start, start + window.start - 4)
+  const bytes = await reader.read(from, Math.min(end, start + window.end + 4))
+  const head = start + window.start - from
+  const cutStart = window.start === 0 ? head : nextBoundary(bytes, head)
+  const tail = head + window.end - window.start
+  const cutEnd = start + window.end === end ? tail : previousBoundary(bytes, tail)
+  return {
+    line,
+    text: decodeUtf8(bytes.subarray(cutStart, cutEnd)),
+    bytesBefore: from + cutStart - start,
+    bytesAfter: end - (from + cutEnd),
+  }
+}
+
+/** Where the text of the line that ends at `end` is over: before its `\n` or `\r\n`. */
+async function contentEnd(reader: SpoolReader, end: number): Promise<number> {
+  const tail = await reader.read(Math.max(0, end - 2), end)
+  if (tail.at(-1) !== NEWLINE) return end
+  return end - tail.length + lengthWithoutReturn(tail.subarray(0, -1))
+}

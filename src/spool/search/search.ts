@@ -1,0 +1,143 @@
+import { BobbinError } from '../../core/error.ts'
+import { pacer } from '../event-loop.ts'
+import type { LineText } from '../line-text.ts'
+import type { SpoolReader } from '../spool-reader.ts'
+import { collectLines, type FoundLine, type MatchedLine } from './found-lines.ts'
+import { type LineMatch, LineMatcher } from './line-matcher.ts'
+import { lineNumbers } from './line-numbers.ts'
+import { compilePattern, type PatternOptions } from './pattern.ts'
+
+export interface SearchOptions extends PatternOptions {
+  /** Lines of context before and after each match (0). */
+  readonly before?: number
+  readonly after?: number
+  /** The most matching lines in one answer (100). */
+  readonly maxMatches?: number
+  /** The most characters shown of one line (400); a longer line is cut to a window around the match. */
+  readonly maxLineChars?: number
+  /** The most characters in one answer (50,000). */
+  readonly maxChars?: number
+  /** The first line to search, counted from 0. */
+  readonly fromLine?: number
+  /** The `cursor` of the answer to continue; goes before `fromLine`. */
+  readonly cursor?: string
+  /** The most milliseconds to search; more for a larger spool unless told (200 for up to 16 MB). */
+  readonly budgetMs?: number
+  readonly signal?: AbortSignal
+  /** Milliseconds from a monotonic clock. */
+  readonly now?: () => number
+}
+
+export interface SearchAnswer {
+  /** Matching lines and their context, in order, each once. */
+  readonly lines: readonly FoundLine[]
+  readonly matches: number
+  readonly bytesSearched: number
+  /** What ended the search; `end` is the end of the spool. */
+  readonly stoppedBy: 'end' | 'matches' | 'characters' | 'time'
+  /** Pass it to go on; absent when the whole spool was searched. */
+  readonly cursor?: string
+  /** A line so long that the time was used up within it; the cursor goes on behind it. */
+  readonly unsearchedLine?: number
+}
+
+export type { FoundLine, LineText }
+
+/** Bytes handed to the matcher at a time: a millisecond or two of work. */
+const SLICE_BYTES = 256 * 1024
+const SMALL_SPOOL = 16 * 1024 * 1024
+const SMALL_BUDGET_MS = 200
+const MS_PER_MEGABYTE = 10
+
+/** Finds lines that match, in bounded time and memory, without ever blocking the event loop for long. */
+export async function searchSpool(
+  reader: SpoolReader,
+  options: SearchOptions,
+): Promise<SearchAnswer> {
+  const { signal, now = () => performance.now() } = options
+  const maxMatches = Math.max(1, Math.floor(options.maxMatches ?? 100) || 1)
+  const deadline = now() + (options.budgetMs ?? defaultBudget(reader.byteLength))
+  const firstLine =
+    options.cursor === undefined ? (options.fromLine ?? 0) : parseCursor(options.cursor)
+  signal?.throwIfAborted()
+  const pattern = await compilePattern(options)
+
+  const start = await reader.lineStart(firstLine)
+  const matcher = new LineMatcher(pattern, start)
+  const numbers = lineNumbers(reader)
+  const pace = pacer(now)
+  const found: MatchedLine[] = []
+  let searched = 0
+  let outOfTime = false
+
+  const record = async ({ lineStart, offset }: LineMatch) => {
+    found.push({ line: await numbers.lineAt(lineStart), offset })
+    return found.length >= maxMatches
+  }
+
+  /** True when the search is over before the bytes are. */
+  const search = async (slice: Uint8Array): Promise<boolean> => {
+    matcher.load(slice)
+    for (;;) {
+      const event = matcher.next()
+      if (typeof event === 'object' && (await record(event))) return true
+      if (event === 'more') return false
+      await pace()
+      signal?.throwIfAborted()
+      outOfTime = now() > deadline
+      if (outOfTime) return true
+    }
+  }
+
+  const scan = async (): Promise<boolean> => {
+    for await (const chunk of reader.stream({ start, borrow: true, ...(signal && { signal }) })) {
+      for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+        const slice = chunk.subarray(at, at + SLICE_BYTES)
+        numbers.moveTo(slice, start + searched)
+        const over = await search(slice)
+        searched += slice.length
+        if (over) return true
+        await pace()
+        outOfTime = now() > deadline && start + searched < reader.byteLength
+        if (outOfTime) return true
+      }
+    }
+    return false
+  }
+
+  const cut = await scan()
+  const last = cut ? undefined : matcher.finish()
+  if (last !== undefined) await record(last)
+
+  const answer = await collectLines(reader, found, options)
+  const base = { lines: answer.lines, matches: answer.matches, bytesSearched: searched }
+  if (answer.firstLeftOut !== undefined) {
+    return { ...base, stoppedBy: 'characters', cursor: String(answer.firstLeftOut) }
+  }
+  if (outOfTime) {
+    const line = await reader.lineAt(matcher.lineStart)
+    const stuck = line <= firstLine && found.length === 0
+    const next = Math.max(line + (stuck ? 1 : 0), (found.at(-1)?.line ?? -1) + 1)
+    const cursor = next < reader.lineCount ? { cursor: String(next) } : {}
+    return { ...base, stoppedBy: 'time', ...cursor, ...(stuck && { unsearchedLine: line }) }
+  }
+  const next = (found.at(-1)?.line ?? 0) + 1
+  if (!cut || next >= reader.lineCount) return { ...base, stoppedBy: 'end' }
+  return { ...base, stoppedBy: 'matches', cursor: String(next) }
+}
+
+/** Enough for any pattern that behaves, and an end for those that do not. */
+function defaultBudget(byteLength: number): number {
+  const beyond = Math.max(0, byteLength - SMALL_SPOOL)
+  return SMALL_BUDGET_MS + (beyond / 1_000_000) * MS_PER_MEGABYTE
+}
+
+function parseCursor(cursor: string): number {
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+  const shown = String(cursor).slice(0, 80)
+  throw new BobbinError(
+    'E_INVALID_CURSOR',
+    `\`${shown}\` is not a cursor: pass the \`cursor\` of an earlier answer, unchanged, or none to begin.`,
+    { cursor: shown },
+  )
+}

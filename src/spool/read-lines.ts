@@ -10,6 +10,7 @@ import type { SpoolReader } from './spool-reader.ts'
 
 const NEWLINE = 10
 const READ_BYTES = 64 * 1024
+const SHORT_LINE_BYTES = 1024
 
 export interface ReadLinesOptions {
   /** The first line, counted from 0. */
@@ -80,15 +81,13 @@ export async function readLines(
   }
 }
 
-/** Reads one line, cut to a window around the byte at `focus` (an offset in the spool). */
+/** Reads the line that begins at `start`, cut to a window around the byte at `focus`; both are offsets in the spool. */
 export async function readLineAround(
   reader: SpoolReader,
-  line: number,
-  focus: number,
+  { line, start, focus }: { readonly line: number; readonly start: number; readonly focus: number },
   maxChars: number,
 ): Promise<LineText> {
-  const start = await reader.lineStart(line)
-  const end = await contentEnd(reader, await reader.lineStart(line + 1))
+  const end = await lineEnd(reader, line, start)
   const window = windowAround(end - start, focus - start, maxChars)
   // A few bytes more on each side tell whether a sequence would be cut.
   const from = Math.max(start, start + window.start - 4)
@@ -103,6 +102,15 @@ export async function readLineAround(
     bytesBefore: from + cutStart - start,
     bytesAfter: end - (from + cutEnd),
   }
+}
+
+/** Where the text of a line is over: most lines are short, and the index is asked about the others only. */
+async function lineEnd(reader: SpoolReader, line: number, start: number): Promise<number> {
+  const head = await reader.read(start, start + SHORT_LINE_BYTES)
+  const newline = head.indexOf(NEWLINE)
+  if (newline >= 0) return start + lengthWithoutReturn(head.subarray(0, newline))
+  if (start + head.length >= reader.byteLength) return reader.byteLength
+  return contentEnd(reader, await reader.lineStart(line + 1))
 }
 
 /** Where the text of the line that ends at `end` is over: before its `\n` or `\r\n`. */

@@ -9,8 +9,10 @@ export interface FoundLine extends LineText {
 
 export interface MatchedLine {
   readonly line: number
+  /** Where the line begins. */
+  readonly start: number
   /** A byte at or near the match. */
-  readonly offset: number
+  readonly focus: number
 }
 
 export interface Showing {
@@ -51,11 +53,12 @@ export async function collectLines(
     return read.lines.map((line) => ({ ...line, isMatch: false }))
   }
 
-  for (const [number, { line, offset }] of matches.entries()) {
+  for (const [number, match] of matches.entries()) {
+    const { line } = match
     const followedBy = matches[number + 1]?.line ?? Number.POSITIVE_INFINITY
     const group: FoundLine[] = [
       ...(await context(Math.max(shown + 1, line - leading), line - 1)),
-      { ...(await readLineAround(reader, line, offset, maxLineChars)), isMatch: true },
+      { ...(await readLineAround(reader, match, maxLineChars)), isMatch: true },
       ...(await context(line + 1, Math.min(line + trailing, followedBy - 1, reader.lineCount - 1))),
     ]
     const size = group.reduce((sum, { text }) => sum + text.length + 1, 0)

@@ -71,7 +71,7 @@ export async function searchSpool(
   let outOfTime = false
 
   const record = async ({ lineStart, offset }: LineMatch) => {
-    found.push({ line: await numbers.lineAt(lineStart), offset })
+    found.push({ line: await numbers.lineAt(lineStart), start: lineStart, focus: offset })
     return found.length >= maxMatches
   }
 

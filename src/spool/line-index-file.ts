@@ -60,13 +60,11 @@ export function decodeLineIndex(
 
   const index: LineIndex = {
     digest: toHex(bytes.subarray(48, HEADER_BYTES)),
-    byteLength: Number(view.getBigUint64(16)),
-    newlines: Number(view.getBigUint64(24)),
+    byteLength: getCount(view, 16),
+    newlines: getCount(view, 24),
     endsWithNewline: view.getUint32(12) === 1,
-    stride: Number(view.getBigUint64(32)),
-    entries: Array.from({ length: entryCount }, (_, i) =>
-      Number(view.getBigUint64(HEADER_BYTES + i * 8)),
-    ),
+    stride: getCount(view, 32),
+    entries: Array.from({ length: entryCount }, (_, i) => getCount(view, HEADER_BYTES + i * 8)),
     blockHashes: Array.from({ length: hashCount }, (_, i) => {
       const at = hashesAt + i * HASH_BYTES
       return toHex(bytes.subarray(at, at + HASH_BYTES))
@@ -82,6 +80,15 @@ function fromHex(hex: string): Uint8Array {
   )
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  let hex = ''
+  for (const byte of bytes) hex += HEX[byte]
+  return hex
+}
+
+/** A 64-bit count; counts of bytes and lines stay far below 2^53. */
+function getCount(view: DataView, at: number): number {
+  return view.getUint32(at) * 0x1_0000_0000 + view.getUint32(at + 4)
 }

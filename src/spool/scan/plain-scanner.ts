@@ -8,14 +8,16 @@ export const plainScanner: Scanner = {
     return total
   },
 
-  finder(needle) {
+  finder(needle, fold = false) {
+    const bit = fold ? 0x20 : 0
     const first = needle[0] ?? 0
     return {
       within: (bytes) => (from) => {
-        let at = bytes.indexOf(first, from)
-        while (at >= 0 && at + needle.length <= bytes.length) {
-          if (startsAt(bytes, at, needle)) return at
-          at = bytes.indexOf(first, at + 1)
+        const last = bytes.length - needle.length
+        for (let at = Math.max(0, from); at <= last; at++) {
+          if (!fold) at = bytes.indexOf(first, at)
+          if (at < 0 || at > last) return -1
+          if (startsAt(bytes, at, needle, bit)) return at
         }
         return -1
       },
@@ -23,7 +25,9 @@ export const plainScanner: Scanner = {
   },
 }
 
-function startsAt(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
-  for (let i = 1; i < needle.length; i++) if (bytes[at + i] !== needle[i]) return false
+function startsAt(bytes: Uint8Array, at: number, needle: Uint8Array, bit: number): boolean {
+  for (let i = 0; i < needle.length; i++) {
+    if (((bytes[at + i] ?? 0) | bit) !== ((needle[i] ?? 0) | bit)) return false
+  }
   return true
 }

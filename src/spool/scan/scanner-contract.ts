@@ -2,8 +2,11 @@
 export interface Scanner {
   /** How many of `bytes` equal `byte`. */
   count(bytes: Uint8Array, byte: number): number
-  /** A search for `needle` (1 to 32 bytes), prepared once. */
-  finder(needle: Uint8Array): Finder
+  /**
+   * A search for `needle` (1 to 32 bytes), prepared once. With `fold`, bytes that differ in bit 5 alone
+   * are equal: letters of either case, and a few other pairs, so that what it finds is a candidate.
+   */
+  finder(needle: Uint8Array, fold?: boolean): Finder
 }
 
 export interface Finder {

@@ -13,7 +13,7 @@ const WINDOW = 256 * 1024
 
 /** Few distinct bytes, so that near misses and matches are frequent. */
 const fewBytes = (max: number) =>
-  fc.array(fc.constantFrom(10, 97, 98), { maxLength: max }).map((list) => Uint8Array.from(list))
+  fc.array(fc.constantFrom(10, 65, 97, 98), { maxLength: max }).map((list) => Uint8Array.from(list))
 
 describe('the scanner module', () => {
   it('is what `scanner.wat` assembles to', async () => {
@@ -46,8 +46,8 @@ describe('Scanner.count', () => {
 })
 
 describe('Scanner.finder', () => {
-  const all = (which: Scanner, bytes: Uint8Array, needle: Uint8Array) => {
-    const next = which.finder(needle).within(bytes)
+  const all = (which: Scanner, bytes: Uint8Array, needle: Uint8Array, fold = false) => {
+    const next = which.finder(needle, fold).within(bytes)
     const found: number[] = []
     for (let at = next(0); at >= 0 && found.length < 10_000; at = next(at + 1)) found.push(at)
     return found
@@ -56,11 +56,18 @@ describe('Scanner.finder', () => {
   it('agrees between WebAssembly and plain JavaScript', () => {
     const needles = fewBytes(MAX_NEEDLE_BYTES).filter((needle) => needle.length > 0)
     fc.assert(
-      fc.property(fewBytes(400), needles, (bytes, needle) => {
-        expect(all(simd, bytes, needle)).toEqual(all(plainScanner, bytes, needle))
+      fc.property(fewBytes(400), needles, fc.boolean(), (bytes, needle, fold) => {
+        expect(all(simd, bytes, needle, fold)).toEqual(all(plainScanner, bytes, needle, fold))
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('finds letters of either case when it folds', () => {
+    const bytes = new TextEncoder().encode('xx NeEdLe needle NEEDLE')
+    const needle = new TextEncoder().encode('Needle')
+    for (const which of [simd, plainScanner])
+      expect(all(which, bytes, needle, true)).toEqual([3, 10, 17])
   })
 
   it('finds what lies across the border of two windows', () => {

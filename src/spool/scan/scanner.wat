@@ -42,21 +42,27 @@
     (local.get $total))
 
   ;; Where the `nlen` bytes at `needle` first occur at or after `from`, ending within `len`; -1 when
-  ;; nowhere. `a` and `b` are the positions of two telling bytes of the needle.
+  ;; nowhere. `a` and `b` are the positions of two telling bytes of the needle. `fold` is or-ed to every
+  ;; byte of both sides before they are compared: 0 compares them as they are, 32 without ASCII case.
   (func (export "find")
     (param $from i32) (param $len i32) (param $needle i32) (param $nlen i32)
-    (param $a i32) (param $b i32) (result i32)
+    (param $a i32) (param $b i32) (param $fold i32) (result i32)
     (local $last i32) (local $at i32) (local $i i32) (local $mask i32)
-    (local $want_a v128) (local $want_b v128)
+    (local $want_a v128) (local $want_b v128) (local $folds v128)
+    (local.set $folds (i8x16.splat (local.get $fold)))
     (local.set $last (i32.sub (local.get $len) (local.get $nlen)))
-    (local.set $want_a (v128.load8_splat (i32.add (local.get $needle) (local.get $a))))
-    (local.set $want_b (v128.load8_splat (i32.add (local.get $needle) (local.get $b))))
+    (local.set $want_a (v128.or (local.get $folds)
+      (v128.load8_splat (i32.add (local.get $needle) (local.get $a)))))
+    (local.set $want_b (v128.or (local.get $folds)
+      (v128.load8_splat (i32.add (local.get $needle) (local.get $b)))))
     (block $nowhere
       (loop $next
         (br_if $nowhere (i32.gt_s (local.get $from) (local.get $last)))
         (local.set $mask (i8x16.bitmask (v128.and
-          (i8x16.eq (v128.load (i32.add (local.get $from) (local.get $a))) (local.get $want_a))
-          (i8x16.eq (v128.load (i32.add (local.get $from) (local.get $b))) (local.get $want_b)))))
+          (i8x16.eq (local.get $want_a)
+            (v128.or (v128.load (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+          (i8x16.eq (local.get $want_b)
+            (v128.or (v128.load (i32.add (local.get $from) (local.get $b))) (local.get $folds))))))
         (block $no_more
           (loop $candidate
             (br_if $no_more (i32.eqz (local.get $mask)))
@@ -67,8 +73,8 @@
               (loop $compare
                 (if (i32.eq (local.get $i) (local.get $nlen)) (then (return (local.get $at))))
                 (br_if $differs (i32.ne
-                  (i32.load8_u (i32.add (local.get $at) (local.get $i)))
-                  (i32.load8_u (i32.add (local.get $needle) (local.get $i)))))
+                  (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $at) (local.get $i))))
+                  (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $needle) (local.get $i))))))
                 (local.set $i (i32.add (local.get $i) (i32.const 1)))
                 (br $compare)))
             (local.set $mask (i32.and (local.get $mask) (i32.sub (local.get $mask) (i32.const 1))))

@@ -4,7 +4,15 @@ import { SCANNER_MODULE } from './scanner-module.ts'
 interface ScannerExports {
   readonly memory: WebAssembly.Memory
   count(ptr: number, length: number, byte: number): number
-  find(from: number, length: number, needle: number, size: number, a: number, b: number): number
+  find(
+    from: number,
+    length: number,
+    needle: number,
+    size: number,
+    a: number,
+    b: number,
+    fold: number,
+  ): number
 }
 
 /** How much is scanned in one go; the module's memory has room for it, the needle and overrun. */
@@ -30,7 +38,9 @@ export function simdScanner(): Scanner | undefined {
     return total
   }
 
-  const finder = (needle: Uint8Array) => {
+  const finder = (needle: Uint8Array, fold = false) => {
+    const bit = fold ? 0x20 : 0
+    const size = needle.length
     const [a, b] = tellingPositions(needle)
     return {
       within(bytes: Uint8Array) {
@@ -45,13 +55,13 @@ export function simdScanner(): Scanner | undefined {
           loaded = token
         }
         return (from: number) => {
-          for (let at = Math.max(0, from); at + needle.length <= bytes.length; ) {
-            const inside = at >= start && at + needle.length <= start + window.length
+          for (let at = Math.max(0, from); at + size <= bytes.length; ) {
+            const inside = at >= start && at + size <= start + window.length
             if (loaded !== token || !inside) load(inside ? start : at)
-            const found = wasm.find(at - start, window.length, NEEDLE_AT, needle.length, a, b)
+            const found = wasm.find(at - start, window.length, NEEDLE_AT, size, a, b, bit)
             if (found >= 0) return start + found
             if (start + window.length >= bytes.length) return -1
-            at = start + window.length - needle.length + 1
+            at = start + window.length - size + 1
           }
           return -1
         }

@@ -32,7 +32,7 @@ export class LineMatcher {
 
   constructor(pattern: Pattern, start: number) {
     this.#automaton = new LineAutomaton(pattern.program)
-    this.#finder = pattern.needle && scanner().finder(pattern.needle)
+    this.#finder = pattern.needle && scanner().finder(pattern.needle, pattern.foldNeedle)
     this.#needleLength = pattern.needle?.length ?? 0
     this.#needleIsAll = pattern.needleIsAll
     this.#base = start

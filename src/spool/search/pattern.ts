@@ -15,6 +15,8 @@ export interface Pattern {
   readonly program: Program
   /** Bytes that every matching line contains. */
   readonly needle?: Uint8Array
+  /** True when the needle may be there in either case. */
+  readonly foldNeedle: boolean
   /** True when a line that contains the needle matches. */
   readonly needleIsAll: boolean
 }
@@ -29,19 +31,27 @@ export async function compilePattern(options: PatternOptions): Promise<Pattern> 
   assertAffordable(pattern, literal)
   // Loaded on first use: most processes never search with an expression.
   const { RE2JS } = await import('re2js')
-  const flags = ignoreCase ? RE2JS.CASE_INSENSITIVE : 0
-  const compiled = literal
-    ? RE2JS.compile(RE2JS.quote(pattern), flags)
-    : compileExpression(() => RE2JS.compile(RE2JS.translateRegExp(pattern), flags), pattern)
-  const text =
-    literal && !ignoreCase && !pattern.includes('\ufffd') ? pattern : requiredText(compiled)
-  const bytes = new TextEncoder().encode(text)
-  const whole = literal && !ignoreCase && text === pattern
+  const compile = (flags: number) =>
+    literal
+      ? RE2JS.compile(RE2JS.quote(pattern), flags)
+      : compileExpression(() => RE2JS.compile(RE2JS.translateRegExp(pattern), flags), pattern)
+  const exact = compile(0)
+  const compiled = ignoreCase ? compile(RE2JS.CASE_INSENSITIVE) : exact
+  // What a match contains as it is written, it contains in some case when case does not count.
+  const text = literal && !pattern.includes('\ufffd') ? pattern : requiredText(exact)
+  const bytes = new TextEncoder().encode(ignoreCase ? foldable(text) : text)
   return {
     program: programOf(compiled),
     ...(bytes.length > 0 && { needle: bytes.slice(0, MAX_NEEDLE_BYTES) }),
-    needleIsAll: whole && bytes.length > 0 && bytes.length <= MAX_NEEDLE_BYTES,
+    foldNeedle: ignoreCase,
+    needleIsAll: literal && !ignoreCase && text === pattern && bytes.length <= MAX_NEEDLE_BYTES,
   }
+}
+
+/** The longest part whose case lies in one bit: beyond ASCII it does not, and `k` and `s` have relatives there. */
+function foldable(text: string): string {
+  const parts = text.split(/[^\x20-\x7e]|[ks]/i)
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '')
 }
 
 /** Compiling takes time that grows with the pattern and with its counted repetitions. */

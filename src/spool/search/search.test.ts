@@ -39,6 +39,7 @@ describe('searchSpool', () => {
     ['\\bx2500\\b', {}],
     ['x36', { literal: true }],
     ['ROR X1', { literal: true, ignoreCase: true }],
+    ['eRRor x[0-9]*[13579]$', { ignoreCase: true }],
   ])('finds what a plain reading finds: %s', async (pattern, flags) => {
     const options = { pattern, ...flags, maxMatches: 1e6, maxChars: 1e9 }
     const source = 'literal' in flags ? RE2JS.quote(pattern) : pattern
@@ -72,6 +73,17 @@ describe('searchSpool', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  it('ignores case beyond ASCII too', async () => {
+    const data = 'MASSE\nma\u017f\u017fe\nkelvin\n\u212aELVIN\nÄRGER\närger\nother'
+    const found = async (pattern: string, literal: boolean) =>
+      numbersOf(await search(data, { pattern, literal, ignoreCase: true }))
+    for (const literal of [true, false]) {
+      expect(await found('masse', literal)).toEqual([0, 1])
+      expect(await found('Kelvin', literal)).toEqual([2, 3])
+      expect(await found('ärgER', literal)).toEqual([4, 5])
+    }
   })
 
   it('finds a literal and an expression across block borders', async () => {

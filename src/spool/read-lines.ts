@@ -16,7 +16,7 @@ export interface ReadLinesOptions {
   /** The first line, counted from 0. */
   readonly from: number
   readonly count: number
-  /** The most characters shown of one line (2,000); longer lines are cut. */
+  /** The most characters shown of one line (2,000, and never more than 65,536); longer lines are cut. */
   readonly maxLineChars?: number
   /** The most characters in all (100,000); what does not fit is left for the next reading. */
   readonly maxChars?: number

@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import {
+  assertMediaReader,
+  blobMedia,
+  bytesMedia,
+  isMediaReader,
+  type MediaReader,
+  spoolMedia,
+  streamMedia,
+} from './media-reader.ts'
+import { memorySpool } from './memory-spool.ts'
+
+const PIXELS = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0, 255, 10, 13)
+
+async function bytesOf(media: MediaReader): Promise<number[]> {
+  const bytes: number[] = []
+  for await (const chunk of media.stream()) bytes.push(...chunk)
+  return bytes
+}
+
+describe('media readers', () => {
+  it('give the same bytes at each reading', async () => {
+    const spooled = await memorySpool().write(PIXELS)
+    const readers: MediaReader[] = [
+      bytesMedia(PIXELS),
+      blobMedia(new Blob([PIXELS])),
+      streamMedia(() => Readable.from([PIXELS.slice(0, 3), PIXELS.slice(3)])),
+      streamMedia(async () => new Blob([PIXELS]).stream()),
+      spoolMedia(spooled),
+    ]
+    for (const reader of readers) {
+      expect(assertMediaReader(reader)).toBe(reader)
+      expect(await bytesOf(reader)).toEqual([...PIXELS])
+      expect(await bytesOf(reader)).toEqual([...PIXELS])
+    }
+  })
+
+  it('say their size and digest where those are known', async () => {
+    const spooled = await memorySpool().write(PIXELS)
+    expect(bytesMedia(PIXELS).byteLength).toBe(8)
+    expect(blobMedia(new Blob([PIXELS])).byteLength).toBe(8)
+    expect(spoolMedia(spooled)).toMatchObject({ byteLength: 8, digest: spooled.digest })
+    const unknown = streamMedia(() => PIXELS)
+    expect('byteLength' in unknown || 'digest' in unknown).toBe(false)
+    expect(streamMedia(() => PIXELS, { byteLength: 8 }).byteLength).toBe(8)
+  })
+
+  it('do not see later changes to the bytes they were made of', async () => {
+    const bytes = PIXELS.slice()
+    const media = bytesMedia(bytes)
+    bytes.fill(0)
+    expect(await bytesOf(media)).toEqual([...PIXELS])
+  })
+})
+
+describe('assertMediaReader', () => {
+  it.each([
+    ['text', 'object'],
+    [{}, 'stream'],
+    [{ stream: () => {}, byteLength: -1 }, 'byteLength'],
+    [{ stream: () => {}, byteLength: '8' }, 'byteLength'],
+    [{ stream: () => {}, digest: 'short' }, 'digest'],
+  ])('names what is missing from %j', (value, missing) => {
+    expect(() => assertMediaReader(value)).toThrow(
+      expect.objectContaining({ code: 'E_NOT_A_MEDIA_READER', data: { missing } }),
+    )
+  })
+
+  it('does not take a spool reader for media', async () => {
+    const reader = await memorySpool().write('text')
+    expect(isMediaReader(reader)).toBe(false)
+    expect(isMediaReader(spoolMedia(reader))).toBe(true)
+  })
+})

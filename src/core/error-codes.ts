@@ -52,6 +52,8 @@ export interface ErrorData {
   E_SPOOL_WRITE_FAILED: { readonly reason: string }
   /** The file system refused a read: too many files, no permission, a failing disk. */
   E_SPOOL_READ_FAILED: { readonly reason: string }
+  /** Something else than text, bytes or a stream of those was to be spooled. */
+  E_SPOOL_INVALID_INPUT: { readonly type: string }
   /** A digest, tenant or other name is not of the form that the spool accepts. */
   E_SPOOL_INVALID_NAME: { readonly name: string; readonly rule: string }
   /** A search pattern that the linear-time engine cannot or will not run. */

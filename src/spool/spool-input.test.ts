@@ -42,7 +42,10 @@ describe('bytesOf', () => {
   })
 
   it.each([[5], [null], [{}]])('refuses %j with what it takes instead', async (data) => {
-    await expect(collect(data as never)).rejects.toThrow(/A spool takes/)
+    await expect(collect(data as never)).rejects.toMatchObject({
+      code: 'E_SPOOL_INVALID_INPUT',
+      message: expect.stringMatching(/A spool takes/),
+    })
   })
 
   it('refuses a stream of objects', async () => {

@@ -1,3 +1,4 @@
+import { BobbinError } from '../core/error.ts'
 import type { SpoolInput } from './spool-store.ts'
 
 /** How much of a string is encoded at once. */
@@ -12,7 +13,8 @@ export async function* bytesOf(data: SpoolInput): AsyncGenerator<Uint8Array> {
       yield* finish(pending)
       yield chunk
     } else {
-      throw new TypeError(
+      throw invalidInput(
+        chunk,
         `A spool takes strings and Uint8Arrays, and this stream gave ${describe(chunk)}. ` +
           'Encode objects before they are spooled, for example as JSON lines.',
       )
@@ -55,8 +57,10 @@ async function* chunksOf(data: unknown): AsyncGenerator<unknown> {
   else if (isReadableStream(data)) yield* fromReader(data.getReader())
   else if (isSyncIterable(data)) yield* data
   else {
-    throw new TypeError(
-      `A spool takes a string, a Uint8Array, a ReadableStream or an async iterable of those, not ${describe(data)}.`,
+    throw invalidInput(
+      data,
+      `A spool takes a string, a Uint8Array, or a stream of those, not ${describe(data)}. ` +
+        'Encode it first, for example with `JSON.stringify`.',
     )
   }
 }
@@ -100,6 +104,10 @@ function isSyncIterable(value: unknown): value is Iterable<unknown> {
 
 function isReadableStream(value: unknown): value is ReadableStream<Uint8Array | string> {
   return typeof (value as { getReader?: unknown } | null)?.getReader === 'function'
+}
+
+function invalidInput(value: unknown, message: string): BobbinError<'E_SPOOL_INVALID_INPUT'> {
+  return new BobbinError('E_SPOOL_INVALID_INPUT', message, { type: describe(value) })
 }
 
 function describe(value: unknown): string {

@@ -1,3 +1,4 @@
+import { pacer } from '../event-loop.ts'
 import type { LineText } from '../line-text.ts'
 import { readLineAround, readLines } from '../read-lines.ts'
 import type { SpoolReader } from '../spool-reader.ts'
@@ -44,6 +45,7 @@ export async function collectLines(
   const lines: FoundLine[] = []
   const leading = Math.min(Math.max(0, before), MAX_CONTEXT)
   const trailing = Math.min(Math.max(0, after), MAX_CONTEXT)
+  const pace = pacer()
   let chars = 0
   let shown = -1
 
@@ -55,6 +57,7 @@ export async function collectLines(
 
   for (const [number, match] of matches.entries()) {
     const { line } = match
+    await pace()
     const followedBy = matches[number + 1]?.line ?? Number.POSITIVE_INFINITY
     const group: FoundLine[] = [
       ...(await context(Math.max(shown + 1, line - leading), line - 1)),

@@ -58,7 +58,7 @@ export async function searchSpool(
   const maxMatches = Math.max(1, Math.floor(options.maxMatches ?? 100) || 1)
   const deadline = now() + (options.budgetMs ?? defaultBudget(reader.byteLength))
   const firstLine =
-    options.cursor === undefined ? (options.fromLine ?? 0) : parseCursor(options.cursor)
+    options.cursor === undefined ? lineNumber(options.fromLine) : parseCursor(options.cursor)
   signal?.throwIfAborted()
   const pattern = await compilePattern(options)
 
@@ -130,6 +130,10 @@ export async function searchSpool(
 function defaultBudget(byteLength: number): number {
   const beyond = Math.max(0, byteLength - SMALL_SPOOL)
   return SMALL_BUDGET_MS + (beyond / 1_000_000) * MS_PER_MEGABYTE
+}
+
+function lineNumber(value: number | undefined): number {
+  return Math.max(0, Math.floor(value ?? 0) || 0)
 }
 
 function parseCursor(cursor: string): number {

@@ -187,6 +187,20 @@ describe('fileSpool', () => {
     },
   )
 
+  it('does not sweep blobs out through a symbolic link', async () => {
+    const folder = fresh()
+    const outside = fresh()
+    await mkdir(outside)
+    const store = fileSpool(folder)
+    const { digest } = await store.write('old')
+    await rm(join(folder, 'shared', 'temporary'), { recursive: true })
+    await symlink(outside, join(folder, 'shared', 'temporary'))
+    const sweeping = store.sweep(new Set(), { graceMs: -60_000 })
+    await expect(sweeping).rejects.toMatchObject({ code: 'E_SPOOL_INVALID_NAME' })
+    expect(await listed(store)).toEqual([digest])
+    expect(await readdir(outside)).toEqual([])
+  })
+
   it('does not read through a symbolic link in the place of a blob', async () => {
     const folder = fresh()
     const store = fileSpool(folder)

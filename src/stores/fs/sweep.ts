@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import type { IdSource } from '../../core/ids.ts'
 import type { SweepReport } from '../../spool/spool-store.ts'
 import type { FileSystem } from './file-system.ts'
-import { folderExists, isShardName, parseFileName, type SpoolFolder } from './spool-folder.ts'
+import {
+  ensureFolder,
+  folderExists,
+  isShardName,
+  parseFileName,
+  type SpoolFolder,
+} from './spool-folder.ts'
 
 interface StoredSpool {
   readonly digest: string
@@ -38,6 +44,9 @@ export async function sweepFolder(
   sweeping: Sweeping,
 ): Promise<SweepReport> {
   const report = { kept: 0, deleted: 0, bytesFreed: 0 }
+  if (!(await folderExists(fs, folder.tenant))) return report
+  // Blobs are moved there before they go, so it must not lead elsewhere.
+  await ensureFolder(fs, folder.temporary)
   for await (const { digest, part } of storedFiles(fs, folder)) {
     if (part === 'lines') {
       report.bytesFreed += await sweeping.inTurn(() => removeOrphan(fs, folder, digest, sweeping))
@@ -97,7 +106,6 @@ async function removeLeftovers(
   folder: SpoolFolder,
   olderThan: number,
 ): Promise<number> {
-  if (!(await folderExists(fs, folder.temporary))) return 0
   let freed = 0
   for (const name of await fs.list(folder.temporary)) {
     freed += await removeIfOld(fs, join(folder.temporary, name), olderThan)

@@ -1,13 +1,13 @@
 import { BobbinError, isBobbinError } from '../../core/error.ts'
 import { codeOf, type FileSystem, type OpenFile } from './file-system.ts'
 
-/** The file system for a write: whatever it refuses becomes `E_SPOOL_WRITE_FAILED`. */
+/** The file system for writes and removals: whatever it refuses becomes `E_SPOOL_WRITE_FAILED`. */
 export function forWriting(fs: FileSystem): FileSystem {
   return typed(fs, (cause) => {
     const reason = codeOf(cause)
     return new BobbinError(
       'E_SPOOL_WRITE_FAILED',
-      `The file system refused a write to the spool (${reason}). Nothing was stored. ` +
+      `The file system refused to change the spool (${reason}). What was there before is whole. ` +
         (WAY_OUT[reason] ?? 'See `cause` for what the file system said.'),
       { reason },
       { cause },

@@ -11,8 +11,6 @@ import { fileURLToPath } from 'node:url'
 
 const dist = (path) => import(new URL(`../dist/${path}`, import.meta.url).href)
 const { fileSpool } = await dist('stores/fs/index.js')
-const { nodeFileSystem } = await dist('stores/fs/file-system.js')
-const { streamFile } = await dist('stores/fs/file-source.js')
 const { LineCounter } = await dist('spool/line-index.js')
 const { readLines } = await dist('spool/read-lines.js')
 const { searchSpool } = await dist('spool/search/search.js')
@@ -75,8 +73,7 @@ for (let round = 0; round < ROUNDS; round++) {
   command('wc -l', 'wc', ['-l'])
   await measure('index', async () => {
     const lines = new LineCounter()
-    const chunks = streamFile(nodeFileSystem, blob, 0, reader.byteLength, { borrow: true })
-    for await (const chunk of chunks) lines.add(chunk)
+    for await (const chunk of reader.stream({ borrow: true })) lines.add(chunk)
   })
   if (hasRipgrep) {
     command('rg literal', 'rg', ['-c', '-F', RARE])

@@ -52,7 +52,7 @@ async function runOnce(
   try {
     await scenario.act(faulty)
   } catch (error) {
-    assert.ok(isBobbinError(error), `${where}: ${error}`)
+    assert.ok(isBobbinError(error), `${where}: ${String(error)}`)
   }
   // The act is over before its turn came: every call has had its fault.
   if (calls() <= failAt) return calls()

@@ -15,7 +15,7 @@ const RETURN = 13
 const MAX_CELLS = 1_000_000
 const MAX_WAITING = 500_000
 /** States that one `run` may build; each costs up to a fraction of a millisecond. */
-const MAX_BUILDS = 64
+const MAX_BUILDS = 16
 
 /**
  * Tells which lines of a byte stream match, in time linear in the bytes and in bounded memory. It is a

@@ -1,4 +1,5 @@
-import { type Finder, scanner } from '../scan/scanner.ts'
+import { scanner } from '../scan/scanner.ts'
+import type { Finder } from '../scan/scanner-contract.ts'
 import { LineAutomaton } from './line-automaton.ts'
 import type { Pattern } from './pattern.ts'
 

@@ -1,7 +1,10 @@
+import { plainScanner } from '../scan/plain-scanner.ts'
 import { scanner } from '../scan/scanner.ts'
 import type { SpoolReader } from '../spool-reader.ts'
 
 const NEWLINE = 10
+/** Below this, loading the fast scanner's memory costs more than it saves. */
+const SHORT_BYTES = 4096
 
 /** Gives line numbers for offsets that only grow: from the index, or by counting from the one before. */
 export function lineNumbers(reader: SpoolReader): {
@@ -22,7 +25,8 @@ export function lineNumbers(reader: SpoolReader): {
       let line: number
       if (known !== undefined && known.offset >= at.base) {
         const between = at.bytes.subarray(known.offset - at.base, offset - at.base)
-        line = known.line + scanner().count(between, NEWLINE)
+        const counter = between.length < SHORT_BYTES ? plainScanner : scanner()
+        line = known.line + counter.count(between, NEWLINE)
       } else line = await reader.lineAt(offset)
       known = { offset, line }
       return line

@@ -57,7 +57,7 @@ function foldable(text: string): string {
 /** Compiling takes time that grows with the pattern and with its counted repetitions. */
 function assertAffordable(pattern: string, literal: boolean): void {
   if (typeof pattern !== 'string' || pattern === '') {
-    throw unsupported(String(pattern), 'The pattern must be a non-empty string.')
+    throw unsupported('', 'The pattern must be a non-empty string.')
   }
   if (pattern.length > MAX_PATTERN_CHARS) {
     throw unsupported(pattern, `A pattern has at most ${MAX_PATTERN_CHARS} characters.`)

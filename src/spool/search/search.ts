@@ -1,6 +1,5 @@
 import { BobbinError } from '../../core/error.ts'
 import { pacer } from '../event-loop.ts'
-import type { LineText } from '../line-text.ts'
 import type { SpoolReader } from '../spool-reader.ts'
 import { collectLines, type FoundLine, type MatchedLine } from './found-lines.ts'
 import { type LineMatch, LineMatcher } from './line-matcher.ts'
@@ -40,8 +39,6 @@ export interface SearchAnswer {
   /** A line so long that the time was used up within it; the cursor goes on behind it. */
   readonly unsearchedLine?: number
 }
-
-export type { FoundLine, LineText }
 
 /** Bytes handed to the matcher at a time: a millisecond or two of work. */
 const SLICE_BYTES = 256 * 1024
@@ -136,9 +133,10 @@ function lineNumber(value: number | undefined): number {
   return Math.max(0, Math.floor(value ?? 0) || 0)
 }
 
-function parseCursor(cursor: string): number {
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
-  const shown = String(cursor).slice(0, 80)
+function parseCursor(cursor: unknown): number {
+  const text = typeof cursor === 'string' ? cursor : typeof cursor
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const shown = text.slice(0, 80)
   throw new BobbinError(
     'E_INVALID_CURSOR',
     `\`${shown}\` is not a cursor: pass the \`cursor\` of an earlier answer, unchanged, or none to begin.`,

@@ -117,7 +117,7 @@ interface FileStream {
 const CHUNK_BYTES = 1024 * 1024
 
 /** Reads one chunk ahead, so that the disk works while the consumer does. */
-export async function* streamFile(
+async function* streamFile(
   fs: FileSystem,
   path: string,
   start: number,

@@ -43,6 +43,16 @@ describe('fileSpool', () => {
     it(name, run)
   }
 
+  it("keeps stores on one folder out of each other's way", async () => {
+    const folder = fresh()
+    const stores = Array.from({ length: 4 }, () => fileSpool(folder))
+    const text = 'the same for all\n'.repeat(40_000)
+    const writes = stores.flatMap((store, i) => [store.write(text), store.write(`own ${i}`)])
+    const readers = await Promise.all(writes)
+    await Promise.all(readers.map((reader) => reader.verify()))
+    expect(await listed(fileSpool(folder))).toHaveLength(5)
+  })
+
   it('survives a restart with its index', async () => {
     const folder = fresh()
     const { digest } = await fileSpool(folder).write('a\nb\nc\n')
@@ -240,6 +250,28 @@ describe('fileSpool', () => {
     await store.write('y'.repeat(100))
     await store.sweep(new Set(), { graceMs: -60_000 })
     await store.write('z'.repeat(1000))
+  })
+
+  it('answers a refused read with a typed error', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('text')
+    const refused = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+    const openForReading = () => Promise.reject(refused)
+    const store = fileSpool(folder, { fileSystem: { ...nodeFileSystem, openForReading } })
+    await expect(store.read(digest)).rejects.toMatchObject({
+      code: 'E_SPOOL_READ_FAILED',
+      data: { reason: 'EMFILE' },
+      cause: refused,
+    })
+  })
+
+  it('says that a spool is gone when it was deleted under its reader', async () => {
+    const store = fileSpool(fresh())
+    const reader = await store.write('text')
+    await store.delete(reader.digest)
+    const gone = { code: 'E_SPOOL_NOT_FOUND' }
+    await expect(reader.read(0, 4)).rejects.toMatchObject(gone)
+    await expect(reader.verify()).rejects.toMatchObject(gone)
   })
 
   it('touches less than 1 MB for a line anywhere in a large spool', async () => {

@@ -235,12 +235,6 @@ describe('canonicalStringify', () => {
   })
 })
 
-/** Milliseconds of work by this process: unlike the time of day, it does not count its neighbours. */
-function cpuTime(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
 const nest = (levels: number, step: (inner: unknown) => unknown, core: unknown = 1) => {
   let value = core
   for (let i = 0; i < levels; i++) value = step(value)

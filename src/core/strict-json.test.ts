@@ -6,12 +6,6 @@ import { isBobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 import { ARGUMENT_LIMITS, normalizeArguments, parseArguments } from './strict-json.ts'
 
-/** Milliseconds of work by this process: unlike the time of day, it does not count its neighbours. */
-function cpuTime(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
 /** What a refusal says, and how long it took. */
 function refused(act: () => unknown): { rule: string; path: string; message: string; ms: number } {
   const started = cpuTime()

@@ -79,7 +79,50 @@ export interface ErrorData {
   E_UNKNOWN_PAYLOAD: { readonly api: string }
   /** A stored record cannot be restored: a part it refers to is not available. */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
+  /** The store has no such conversation, gate or record. */
+  E_NOT_FOUND: { readonly what: 'conversation' | 'gate'; readonly id: string }
+  /** Another holder's lease on the conversation runs. */
+  E_CONVERSATION_BUSY: {
+    readonly conversation: string
+    readonly owner: string
+    readonly expiresAt: number
+  }
+  /** The conversation has passed to another holder: this one must stop. */
+  E_STALE_RUNNER: {
+    readonly conversation: string
+    readonly epoch: number
+    readonly current: number
+  }
+  /** The conversation has an entry of this kind with this id. */
+  E_DUPLICATE_ENTRY: { readonly conversation: string; readonly kind: string; readonly id: string }
+  /** A gate is not in a state that allows the change, or is about something else. */
+  E_GATE_STATE: { readonly gate: string; readonly state: string; readonly wanted: string }
+  /** A conversation of that name is there already. */
+  E_CONVERSATION_EXISTS: { readonly conversation: string }
+  /** Something handed to the store is not of the form that it takes. */
+  E_INVALID_STORE_INPUT: { readonly path: string; readonly rule: string }
+  /** The conversation's key is not stored and was not given, or another one was given. */
+  E_STORE_KEY: { readonly conversation: string }
+  /** A stored record is not what was stored. */
+  E_STORE_CORRUPT: { readonly where: string; readonly reason: string }
+  /** The database refused: which of its reasons, in its own words. */
+  E_STORE_UNAVAILABLE: { readonly reason: StoreFailure; readonly detail: string }
+  /** The database was written by a newer version of the package. */
+  E_STORE_TOO_NEW: { readonly found: number; readonly supported: number }
+  /** An import does not hold what it should, at this line. */
+  E_INVALID_IMPORT: { readonly line: number; readonly rule: string }
 }
+
+/** Why a database cannot do what it was asked. `locked` and `disconnected` are worth another try. */
+export type StoreFailure =
+  | 'full'
+  | 'read-only'
+  | 'locked'
+  | 'cannot-open'
+  | 'disconnected'
+  | 'closed'
+  | 'no-driver'
+  | 'other'
 
 /** The rules of strict JSON arguments that an input can break. */
 export type ArgumentRule =

@@ -1,0 +1,102 @@
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { WireReference } from '../core/wire-reference.ts'
+import type { Effect } from '../tools/tool-options.ts'
+import type { GateDecision, GateRequest } from './gate.ts'
+
+/** The version that new entries carry; entries of every earlier version stay readable. */
+export const ENTRY_VERSION = 1
+
+/** What a call was about to do, made durable before its handler starts. */
+export interface Intent {
+  /** The id that its `ToolCall` will have: unique in the conversation. */
+  readonly id: string
+  readonly tool: string
+  readonly args: JsonObject
+  readonly checksum: string
+  /** What the handler gets, when validation changed the arguments. */
+  readonly effectiveArgs?: JsonObject
+  /** Absent when the tool declares none: it then counts as something that must not repeat. */
+  readonly effect?: Effect
+  readonly idempotencyKey: string
+  /** ISO 8601: when the call was announced. */
+  readonly createdAt: string
+  readonly wire?: WireReference
+  /** Where the call stands in the order in which the model asked. */
+  readonly position?: number
+  /** The gate whose decision allows the call. */
+  readonly gateId?: string
+}
+
+/** Why and how a gate was left. */
+export interface GateClosing {
+  readonly id: string
+  /** `consumed` needs a decided gate, `expired` an undecided one whose time is over. */
+  readonly outcome: 'consumed' | 'expired' | 'abandoned'
+  /** The decision that was used; the store fills it in from the gate. */
+  readonly decision?: GateDecision
+}
+
+export interface TurnStart {
+  /** The turn and call that started this one as a sub-agent. */
+  readonly parent?: { readonly conversation: string; readonly turnId: string }
+  readonly [key: string]: JsonValue | undefined
+}
+
+export interface TurnEnd {
+  readonly status: 'completed' | 'stopped' | 'suspended' | 'aborted' | 'failed'
+  readonly reason?: { readonly code: string; readonly message: string }
+  readonly usage?: JsonObject
+}
+
+/** Something the operator should know: a warning, a recovery, a doubt. */
+export interface Note {
+  readonly level: 'info' | 'warning' | 'error'
+  readonly code: string
+  readonly message: string
+  readonly data?: JsonValue
+}
+
+/** What each kind of entry holds. Records are their own `toJSON`, restored by their `fromJSON`. */
+export interface EntryData {
+  message: JsonObject
+  thought: JsonObject
+  /** A provider's own item without a record of ours: `raw` items and open calls. */
+  'history-item': JsonObject
+  intent: Intent
+  /** A `ToolCall` as JSON; artifacts and media in it are references. */
+  settlement: JsonObject
+  'gate-opened': GateRequest
+  'gate-closed': GateClosing
+  'turn-start': TurnStart
+  'turn-end': TurnEnd
+  note: Note
+}
+
+export type EntryKind = keyof EntryData
+
+/** What a runner hands to `append`; the store adds the rest. */
+export type NewEntry = {
+  [K in EntryKind]: { readonly kind: K; readonly turnId: string; readonly data: EntryData[K] }
+}[EntryKind]
+
+/** One line of a conversation's log: plain JSON, never changed once it is there. */
+export type Entry = { [K in EntryKind]: EntryOf<K> }[EntryKind]
+
+export interface EntryOf<K extends EntryKind> {
+  readonly v: typeof ENTRY_VERSION
+  readonly kind: K
+  /** Place in the conversation, from 1, without gaps. */
+  readonly seq: number
+  readonly turnId: string
+  /** Epoch milliseconds of the append, by the store's clock. */
+  readonly time: number
+  /** Which holder of the conversation wrote it. */
+  readonly epoch: number
+  readonly data: EntryData[K]
+  /** Paths in `data` whose values were removed before storing. */
+  readonly redacted?: readonly string[]
+  /** SHA-256 of the canonical JSON of everything above. */
+  readonly digest: string
+  /** On `turn-end` only: HMAC over the previous seal and the digests since, this entry's included. */
+  readonly seal?: string
+}

@@ -1,0 +1,188 @@
+import type { SpoolStore } from '../spool/spool-store.ts'
+import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
+import type { Gate, NewGateDecision } from './gate.ts'
+
+/** Results up to this size commit together with their settlement; larger ones go to the spool. */
+export const MAX_BLOB_BYTES = 64 * 1024
+
+/** How long a holder is thought alive without a sign of life. Safety rests on the epoch alone. */
+export const DEFAULT_LEASE_MS = 30_000
+
+/**
+ * Append-only conversations with fencing, gates and small blobs. Whatever resolves is durable if
+ * `durable` says so; whatever rejects has changed nothing.
+ */
+export interface Store {
+  /** False when everything dies with the process. */
+  readonly durable: boolean
+  /** Where larger bytes belong, when the store brings its own. */
+  readonly spool?: SpoolStore
+
+  /**
+   * Becomes the one runner of a conversation, which is made if there is none; `E_CONVERSATION_BUSY` while
+   * another holder's lease runs. Every earlier epoch is fenced from then on.
+   */
+  acquire(conversation: string, options: AcquireOptions): Promise<Lease>
+  /** Prolongs the lease; `E_STALE_RUNNER` when the epoch has passed to another. */
+  renew(conversation: string, epoch: number, leaseMs?: number): Promise<Lease>
+  /** Ends the lease at once; does nothing when the epoch has passed to another. */
+  release(conversation: string, epoch: number): Promise<void>
+
+  /**
+   * Adds all entries and blobs in one transaction, or none. `E_STALE_RUNNER` for an old epoch,
+   * `E_DUPLICATE_ENTRY` for an id that the conversation has under that kind, `E_GATE_STATE` when a gate
+   * cannot be closed that way. Gives the entries as stored, a `turn-end` with its seal.
+   */
+  append(
+    conversation: string,
+    epoch: number,
+    entries: readonly NewEntry[],
+    blobs?: readonly Uint8Array[],
+  ): Promise<readonly Entry[]>
+
+  /** The log in order, read in pages; `from` is the first `seq` wanted. */
+  entries(conversation: string, options?: { readonly from?: number }): AsyncIterable<Entry>
+  /** One entry by the id of what it holds; a turn's id for `turn-start`. */
+  get<K extends EntryKind>(
+    conversation: string,
+    kind: K,
+    id: string,
+  ): Promise<EntryOf<K> | undefined>
+  /** A page of entries in the order in which they were added. */
+  find(query: EntryQuery): Promise<EntryPage>
+  /** How many entries `find` would give in all. */
+  count(query: EntryFilter): Promise<number>
+  /** A page of conversations in the order of their ids. */
+  conversations(options?: {
+    readonly after?: string
+    readonly limit?: number
+  }): Promise<readonly ConversationInfo[]>
+  /** One conversation, without touching it. */
+  conversation(id: string): Promise<ConversationInfo | undefined>
+  /** The 32 bytes from which nonces, seals and minted ids derive. Never export them. */
+  key(conversation: string): Promise<Uint8Array>
+
+  gate(conversation: string, id: string): Promise<Gate | undefined>
+  /** Gates that wait for a decision or for their use, of one conversation or of all; at most 1,000. */
+  openGates(conversation?: string): Promise<readonly Gate[]>
+  /**
+   * Decides a pending gate by compare-and-set, from any process, without an epoch. `E_GATE_STATE` when it is
+   * decided, closed or expired already or is about something else, `E_NOT_FOUND` when there is none.
+   */
+  decideGate(conversation: string, id: string, decision: NewGateDecision): Promise<Gate>
+
+  /** The bytes of a small result. */
+  blob(digest: string): Promise<Uint8Array | undefined>
+  /** Every digest, in blobs or on the spool, that stored records refer to: the live set of a sweep. */
+  digests(conversation?: string): AsyncIterable<string>
+
+  /**
+   * Removes a conversation, its gates, its key and the blobs that no other refers to; false when there
+   * was none. What it alone had on the spool goes with the next sweep, see `sweepSpool`.
+   */
+  delete(conversation: string): Promise<boolean>
+  /** Looks for edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */
+  verify(options: VerifyOptions): Promise<VerifyReport>
+  /** Frees files and connections; the store cannot be used afterwards. */
+  close(): Promise<void>
+}
+
+export interface AcquireOptions {
+  /** Names the holder in messages: host, process, whatever helps an operator. */
+  readonly owner: string
+  readonly leaseMs?: number
+  /**
+   * The conversation's key, when the application derives it from a secret of its own. It is then held in
+   * memory only, and has to be given each time; a random one is made and stored otherwise.
+   */
+  readonly key?: Uint8Array
+}
+
+export interface Lease {
+  readonly conversation: string
+  readonly epoch: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  /** True when this `acquire` made the conversation. */
+  readonly created: boolean
+}
+
+export interface ConversationInfo {
+  readonly id: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** How many entries the log has. */
+  readonly length: number
+  readonly epoch: number
+  /** Who holds it, while the lease runs. */
+  readonly holder?: { readonly owner: string; readonly expiresAt: number }
+  /** The seal of the last turn that ended: keep it elsewhere, and `verify` sees lost turns too. */
+  readonly seal?: string
+}
+
+export interface EntryFilter {
+  readonly conversation?: string
+  readonly turnId?: string
+  readonly kind?: EntryKind
+  readonly id?: string
+  /** Of intents and settlements. */
+  readonly checksum?: string
+  /** Of intents and settlements. */
+  readonly tool?: string
+  /** How a call ended. */
+  readonly settlement?: string
+  /** Epoch milliseconds, inclusive. */
+  readonly since?: number
+  /** Epoch milliseconds, exclusive. */
+  readonly until?: number
+}
+
+export interface EntryQuery extends EntryFilter {
+  /** 100 unless given, at most 1,000. */
+  readonly limit?: number
+  /** `next` of the page before. */
+  readonly after?: string
+}
+
+export interface EntryPage {
+  readonly entries: readonly FoundEntry[]
+  /** Give it as `after` to go on; absent on the last page. */
+  readonly next?: string
+}
+
+export interface FoundEntry {
+  readonly conversation: string
+  readonly entry: Entry
+}
+
+export interface VerifyOptions {
+  readonly conversation: string
+  /** Seals kept outside the store, oldest first: each must still be there, in this order. */
+  readonly seals?: readonly string[]
+  /** The key, where the store does not hold it. */
+  readonly key?: Uint8Array
+  /** Where larger bytes are; the store's own spool unless given. */
+  readonly spool?: SpoolStore
+  /** Checks bytes of artifacts and media as well (default). */
+  readonly artifacts?: boolean
+}
+
+export interface VerifyReport {
+  readonly ok: boolean
+  /** At most 1,000; `truncated` says that there are more. */
+  readonly faults: readonly VerifyFault[]
+  readonly truncated: boolean
+  readonly entries: number
+  /** How many entries a seal covers. Those after the last turn's end are checked one by one only. */
+  readonly sealed: number
+}
+
+export interface VerifyFault {
+  /** What is wrong with which part. */
+  readonly fault: 'edited' | 'deleted' | 'inserted' | 'reordered' | 'unreadable' | 'seal-missing'
+  readonly part: 'entry' | 'seal' | 'gate' | 'blob' | 'spool' | 'conversation'
+  readonly seq?: number
+  /** A gate's id or a digest. */
+  readonly id?: string
+  readonly message: string
+}

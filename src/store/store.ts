@@ -1,3 +1,4 @@
+import type { TrustTier } from '../core/trust.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
@@ -83,6 +84,16 @@ export interface Store {
   delete(conversation: string): Promise<boolean>
   /** Looks for edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */
   verify(options: VerifyOptions): Promise<VerifyReport>
+  /**
+   * The conversation as JSON Lines, one string per line without its line break, artifacts included.
+   * Keys, opaque provider state and providers' own items stay behind.
+   */
+  export(conversation: string, options?: { readonly spool?: SpoolStore }): AsyncIterable<string>
+  /** Reads what `export` gave into a new conversation, with a new key and new seals, or not at all. */
+  import(
+    lines: AsyncIterable<string> | Iterable<string>,
+    options?: ImportOptions,
+  ): Promise<ImportReport>
   /** Frees files and connections; the store cannot be used afterwards. */
   close(): Promise<void>
 }
@@ -91,6 +102,11 @@ export interface AcquireOptions {
   /** Names the holder in messages: host, process, whatever helps an operator. */
   readonly owner: string
   readonly leaseMs?: number
+  /**
+   * Takes over although the other lease still runs, as after a crash that is known. The log stays safe;
+   * handlers that still run elsewhere are not stopped by it.
+   */
+  readonly force?: boolean
   /**
    * The conversation's key, when the application derives it from a secret of its own. It is then held in
    * memory only, and has to be given each time; a random one is made and stored otherwise.
@@ -153,6 +169,23 @@ export interface EntryPage {
 export interface FoundEntry {
   readonly conversation: string
   readonly entry: Entry
+}
+
+export interface ImportOptions {
+  /** The name of the new conversation; its old one unless given. */
+  readonly conversation?: string
+  /** Where larger bytes go; the store's own spool unless given. */
+  readonly spool?: SpoolStore
+  /** The most that imported results are trusted, whatever the file says; `third-party` unless given. */
+  readonly trust?: TrustTier
+  /** The key of the new conversation; see `acquire`. */
+  readonly key?: Uint8Array
+}
+
+export interface ImportReport {
+  readonly conversation: string
+  readonly entries: number
+  readonly artifacts: number
 }
 
 export interface VerifyOptions {

@@ -1,0 +1,42 @@
+import type { Clock } from '../core/clock.ts'
+import { columnText } from './entry-text.ts'
+import { decidedGate, decodeGate, encodeGate, gateAt } from './gate-row.ts'
+import type { Store } from './store.ts'
+import type { StoreDriver } from './store-driver.ts'
+import { notFound } from './store-errors.ts'
+
+const MAX_GATES = 1000
+const MAX_TRIES = 5
+
+/** The part of a store that shows gates and takes decisions. */
+export function createGates(
+  driver: StoreDriver,
+  clock: Clock,
+): Pick<Store, 'gate' | 'openGates' | 'decideGate'> {
+  return {
+    async gate(conversation, id) {
+      const row = await driver.gate(conversation, columnText(id))
+      return row && gateAt(decodeGate(row), clock.now())
+    },
+
+    async openGates(conversation) {
+      const rows = await driver.gates({
+        ...(conversation !== undefined && { conversation }),
+        open: true,
+        limit: MAX_GATES,
+      })
+      return rows.map((row) => gateAt(decodeGate(row), clock.now()))
+    },
+
+    async decideGate(conversation, id, decision) {
+      // Whoever loses the race reads again, finds the gate decided, and is told so.
+      for (let tries = 1; ; tries++) {
+        const row = await driver.gate(conversation, columnText(id))
+        if (row === undefined) throw notFound('gate', id)
+        const decided = decidedGate(decodeGate(row), decision, clock.now())
+        if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
+        if (tries === MAX_TRIES) throw notFound('gate', id)
+      }
+    },
+  }
+}

@@ -1,0 +1,265 @@
+import { type Clock, systemClock } from '../core/clock.ts'
+import { BobbinError } from '../core/error.ts'
+import { assertDigest } from '../spool/digest-name.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
+import { type AppendRequest, assertBlobs, planAppend } from './append-plan.ts'
+import { conversationKeys } from './conversation-keys.ts'
+import { createGates } from './create-gates.ts'
+import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
+import { assertNewEntry, columnsOf, columnText, decodeEntry } from './entry-text.ts'
+import { exportConversation } from './export-conversation.ts'
+import { importConversation } from './import-conversation.ts'
+import type { Redact } from './redaction.ts'
+import {
+  type ConversationInfo,
+  DEFAULT_LEASE_MS,
+  type EntryFilter,
+  type Lease,
+  type Store,
+} from './store.ts'
+import type { ConversationRow, StoreDriver } from './store-driver.ts'
+import { invalidInput, notFound, staleRunner } from './store-errors.ts'
+import { verifyConversation } from './verify-conversation.ts'
+
+/** What every store takes. */
+export interface StoreOptions {
+  /** Names what must not be stored; see `Redact`. */
+  readonly redact?: Redact
+  readonly clock?: Clock
+  /** Makes the keys of conversations; the platform's generator unless given. */
+  readonly randomBytes?: (length: number) => Uint8Array
+}
+
+/** How many rows are read at a time. */
+const PAGE = 500
+const MAX_PAGE = 1000
+
+/** A store on top of any database that a driver speaks for. */
+export function createStore(
+  driver: StoreDriver,
+  options: StoreOptions & { readonly spool?: SpoolStore } = {},
+): Store {
+  const { clock = systemClock, redact, spool } = options
+  const keys = conversationKeys(options.randomBytes)
+
+  const append = async (
+    request: Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>,
+  ): Promise<readonly Entry[]> => {
+    const { conversation, epoch, entries } = request
+    if (entries.length === 0 && request.blobs.length === 0) return []
+    entries.forEach((entry, index) => assertNewEntry(entry, `entries.${index}`))
+    assertBlobs(request.blobs)
+    const plan = planAppend({
+      ...request,
+      now: clock.now(),
+      redact,
+      key: ({ row }) => keys.of(row),
+    })
+    const outcome = await driver.append(conversation, epoch, plan)
+    if (outcome.status === 'missing') throw notFound('conversation', conversation)
+    if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
+    if (outcome.status === 'duplicate') throw await duplicateIn(driver, conversation, entries)
+    return plan.stored()
+  }
+
+  const requireRow = async (id: string): Promise<ConversationRow> => {
+    const row = await driver.conversation(assertConversation(id))
+    if (row === undefined) throw notFound('conversation', id)
+    return row
+  }
+
+  const store: Store = {
+    durable: driver.durable,
+    ...(spool && { spool }),
+    ...createGates(driver, clock),
+
+    async acquire(conversation, { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key }) {
+      const fresh = keys.forNew(key)
+      const before = await driver.conversation(assertConversation(conversation))
+      if (before !== undefined) keys.check(before, key)
+      const now = clock.now()
+      const { granted, created, row } = await driver.acquire({
+        conversation,
+        owner,
+        now,
+        until: now + leaseMs,
+        force,
+        ...fresh,
+      })
+      if (!granted) throw busy(row)
+      if (!created) keys.check(row, key)
+      if (key !== undefined) keys.hold(conversation, key)
+      return { ...leaseOf(row), created }
+    },
+
+    async renew(conversation, epoch, leaseMs = DEFAULT_LEASE_MS) {
+      const row = await driver.extend(conversation, epoch, clock.now() + leaseMs)
+      if (row === undefined) throw notFound('conversation', conversation)
+      if (row.epoch !== epoch) throw staleRunner(conversation, epoch, row.epoch)
+      return { ...leaseOf(row), created: false }
+    },
+
+    async release(conversation, epoch) {
+      const row = await driver.extend(conversation, epoch, 0)
+      if (row === undefined || row.epoch === epoch) keys.forget(conversation)
+    },
+
+    append: (conversation, epoch, entries, blobs = []) =>
+      append({ conversation, epoch, entries, blobs }),
+
+    async *entries(conversation, { from = 1 } = {}) {
+      assertConversation(conversation)
+      for (let next = from; ; ) {
+        const rows = await driver.entries(conversation, next, PAGE)
+        for (const row of rows) yield decodeEntry(conversation, row)
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < PAGE) return
+        next = last.seq + 1
+      }
+    },
+
+    async get<K extends EntryKind>(conversation: string, kind: K, id: string) {
+      const row = await driver.entry(assertConversation(conversation), kind, columnText(id))
+      return row && (decodeEntry(conversation, row) as EntryOf<K>)
+    },
+
+    async find({ limit = 100, after, ...filter }) {
+      const size = Math.min(Math.max(1, Math.trunc(limit)), MAX_PAGE)
+      const rows = await driver.find(columnFilter(filter), positionOf(after), size)
+      const entries = rows.map((row) => ({
+        conversation: row.conversation,
+        entry: decodeEntry(row.conversation, row),
+      }))
+      const last = rows.at(-1)
+      return { entries, ...(last && rows.length === size && { next: String(last.position) }) }
+    },
+
+    count: (filter) => driver.count(columnFilter(filter)),
+
+    async conversations({ after = '', limit = 100 } = {}) {
+      const size = Math.min(Math.max(1, Math.trunc(limit)), MAX_PAGE)
+      return (await driver.conversations(after, size)).map((row) => infoOf(row, clock.now()))
+    },
+
+    async conversation(id) {
+      const row = await driver.conversation(assertConversation(id))
+      return row && infoOf(row, clock.now())
+    },
+
+    key: async (conversation) => keys.of(await requireRow(conversation)),
+
+    blob: async (digest) => driver.blob(assertDigest(digest)),
+
+    async *digests(conversation) {
+      for (let after = ''; ; ) {
+        const page = await driver.references(conversation, after, PAGE)
+        yield* page
+        if (page.length < PAGE) return
+        after = page.at(-1) ?? ''
+      }
+    },
+
+    async delete(conversation) {
+      keys.forget(conversation)
+      return driver.delete(assertConversation(conversation))
+    },
+
+    async verify(request) {
+      const row = await requireRow(request.conversation)
+      const where = request.spool ?? spool
+      return verifyConversation(driver, row, {
+        ...request,
+        key: request.key ?? keys.known(row),
+        ...(where && { spool: where }),
+      })
+    },
+
+    async *export(conversation, from = {}) {
+      await requireRow(conversation)
+      const where = from.spool ?? spool
+      yield* exportConversation(store, conversation, { clock, ...(where && { spool: where }) })
+    },
+
+    import(lines, into = {}) {
+      const where = into.spool ?? spool
+      return importConversation(lines, {
+        ...into,
+        store,
+        append,
+        ...(where && { spool: where }),
+      })
+    },
+
+    close: () => driver.close(),
+  }
+  return store
+}
+
+function leaseOf(row: ConversationRow): Omit<Lease, 'created'> {
+  return { conversation: row.id, epoch: row.epoch, expiresAt: row.leaseUntil }
+}
+
+function infoOf(row: ConversationRow, now: number): ConversationInfo {
+  const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row
+  return {
+    id,
+    createdAt,
+    updatedAt,
+    length,
+    epoch,
+    ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
+    ...(seal !== '' && { seal }),
+  }
+}
+
+/** A conversation's name stands in indexes and messages, so it is short and clean. */
+function assertConversation(id: string): string {
+  const fits = typeof id === 'string' && id !== '' && id.length <= 512
+  if (fits && id.isWellFormed() && !id.includes('\0')) return id
+  throw invalidInput('conversation', 'must be 1 to 512 characters of well-formed text without NUL')
+}
+
+function columnFilter(filter: EntryFilter): EntryFilter {
+  const { turnId, id, tool, ...rest } = filter
+  return {
+    ...rest,
+    ...(turnId !== undefined && { turnId: columnText(turnId) }),
+    ...(id !== undefined && { id: columnText(id) }),
+    ...(tool !== undefined && { tool: columnText(tool) }),
+  }
+}
+
+function positionOf(after: string | undefined): number {
+  if (after === undefined) return 0
+  const position = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
+  if (Number.isNaN(position)) throw invalidInput('after', 'must be the `next` of an earlier page')
+  return position
+}
+
+async function duplicateIn(
+  driver: StoreDriver,
+  conversation: string,
+  entries: readonly NewEntry[],
+): Promise<BobbinError> {
+  const seen = new Set<string>()
+  for (const entry of entries) {
+    const { kind, id } = columnsOf(entry)
+    if (id === null) continue
+    const known = seen.has(`${kind} ${id}`) || (await driver.entry(conversation, kind, id))
+    seen.add(`${kind} ${id}`)
+    if (!known) continue
+    const message =
+      `Conversation \`${conversation}\` has an entry of kind \`${kind}\` with id \`${id}\`: ids are unique. ` +
+      'Nothing was stored; give the new one another id.'
+    return new BobbinError('E_DUPLICATE_ENTRY', message, { conversation, kind, id })
+  }
+  return invalidInput('entries', 'clash with an entry that is there')
+}
+
+function busy(row: ConversationRow): BobbinError<'E_CONVERSATION_BUSY'> {
+  const { id: conversation, owner, leaseUntil: expiresAt } = row
+  const message =
+    `Conversation \`${conversation}\` is held by \`${owner}\` until ${new Date(expiresAt).toISOString()}: ` +
+    'wait for its turn to end, or take over with `force` when that runner is known to be dead.'
+  return new BobbinError('E_CONVERSATION_BUSY', message, { conversation, owner, expiresAt })
+}

@@ -1,0 +1,141 @@
+import { sha256Hex } from '#hash'
+import { canonicalStringify } from '../core/canonical.ts'
+import { BobbinError } from '../core/error.ts'
+import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry } from './entry.ts'
+import type { EntryRow } from './store-driver.ts'
+import { invalidInput, storeCorrupt } from './store-errors.ts'
+
+/** The most that one entry may hold; what is larger belongs on the spool. */
+export const MAX_ENTRY_CHARS = 32 * 1024 * 1024
+
+/** Every kind, so that what comes from elsewhere can be checked. */
+export const ENTRY_KINDS: readonly EntryKind[] = [
+  'message',
+  'thought',
+  'history-item',
+  'intent',
+  'settlement',
+  'gate-opened',
+  'gate-closed',
+  'turn-start',
+  'turn-end',
+  'note',
+]
+
+/** What the store adds to an entry. */
+export interface EntryStamp {
+  readonly seq: number
+  readonly time: number
+  readonly epoch: number
+  readonly redacted?: readonly string[]
+}
+
+/** Writes an entry once, as canonical JSON: those very bytes are hashed and stored. */
+export function encodeEntry(entry: NewEntry, stamp: EntryStamp): EntryRow {
+  const { kind, turnId, data } = entry
+  const { seq, time, epoch, redacted } = stamp
+  const body = canonicalStringify({
+    v: ENTRY_VERSION,
+    kind,
+    seq,
+    turnId,
+    time,
+    epoch,
+    data,
+    ...(redacted && { redacted }),
+  })
+  if (body.length > MAX_ENTRY_CHARS) throw tooLarge(kind, body.length)
+  return { seq, time, ...columnsOf(entry), digest: sha256Hex(body), seal: null, body }
+}
+
+type SearchColumns = Pick<EntryRow, 'kind' | 'turn' | 'id' | 'tool' | 'checksum' | 'settlement'>
+
+/** The columns by which an entry is found. */
+export function columnsOf(entry: NewEntry): SearchColumns {
+  const data = entry.data as Readonly<Record<string, unknown>>
+  const text = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
+  const isCall = entry.kind === 'intent' || entry.kind === 'settlement'
+  return {
+    kind: entry.kind,
+    turn: columnText(entry.turnId),
+    id:
+      entry.kind === 'turn-start'
+        ? columnText(entry.turnId)
+        : hasId(entry)
+          ? text(data['id'])
+          : null,
+    tool: isCall ? text(data['tool']) : null,
+    checksum: isCall ? text(data['checksum']) : null,
+    settlement: entry.kind === 'settlement' ? text(data['settlement']) : null,
+  }
+}
+
+const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
+
+function hasId(entry: NewEntry): boolean {
+  return !WITHOUT_ID.includes(entry.kind)
+}
+
+/**
+ * Text as it can stand in any database's index: ids come from providers and may hold NUL or half a
+ * surrogate pair, or be very long. Different texts stay different.
+ */
+export function columnText(text: string): string {
+  if (text.length > 256) return `\\#${sha256Hex(JSON.stringify(text))}`
+  if (text.isWellFormed() && !text.includes('\0') && !text.includes('\\')) return text
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Reads a stored entry; `E_STORE_CORRUPT` when its bytes are not those that were written. */
+export function decodeEntry(conversation: string, row: EntryRow): Entry {
+  const where = `Entry ${row.seq} of conversation \`${conversation}\``
+  if (sha256Hex(row.body) !== row.digest) throw storeCorrupt(where, 'its digest does not match')
+  return { ...parseBody(where, row.body), digest: row.digest, ...(row.seal && { seal: row.seal }) }
+}
+
+type EntryBody = Omit<Entry, 'digest' | 'seal'> & { readonly kind: EntryKind }
+
+/** Parses the stored text of an entry of any version that was ever written. */
+export function parseBody(where: string, body: string): Entry {
+  let json: EntryBody
+  try {
+    json = JSON.parse(body) as EntryBody
+  } catch {
+    throw storeCorrupt(where, 'it is not JSON')
+  }
+  if (json.v === ENTRY_VERSION) return json as Entry
+  const found = Number(json.v)
+  const message =
+    `${where} has version ${found}, and this package reads versions up to ` +
+    `${String(ENTRY_VERSION)}: upgrade it.`
+  throw new BobbinError('E_STORE_TOO_NEW', message, { found, supported: ENTRY_VERSION })
+}
+
+/** Refuses what is no entry at all; the types cannot speak for JavaScript callers. */
+export function assertNewEntry(entry: NewEntry, path: string): void {
+  if (typeof entry !== 'object' || entry === null) throw invalidInput(path, 'must be an object')
+  if (!ENTRY_KINDS.includes(entry.kind)) {
+    throw invalidInput(`${path}.kind`, `must be one of ${ENTRY_KINDS.join(', ')}`)
+  }
+  if (typeof entry.turnId !== 'string' || entry.turnId === '') {
+    throw invalidInput(`${path}.turnId`, 'must be a non-empty string')
+  }
+  const data: unknown = entry.data
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw invalidInput(`${path}.data`, 'must be an object')
+  }
+  if (hasId(entry) && entry.kind !== 'turn-start') {
+    const { id } = data as { id?: unknown }
+    if (typeof id !== 'string' || id === '') {
+      throw invalidInput(`${path}.data.id`, 'must be a non-empty string')
+    }
+  }
+}
+
+function tooLarge(kind: string, actual: number): BobbinError<'E_LIMIT_EXCEEDED'> {
+  const message =
+    `An entry of kind \`${kind}\` has ${actual} characters, and ${MAX_ENTRY_CHARS} is the most: ` +
+    'put large content on the spool and refer to it.'
+  const data = { what: 'characters of an entry', limit: MAX_ENTRY_CHARS, actual }
+  return new BobbinError('E_LIMIT_EXCEEDED', message, data)
+}

@@ -1,0 +1,102 @@
+import type { Clock } from '../core/clock.ts'
+import type { JsonValue } from '../core/json.ts'
+import { spoolNotFound } from '../spool/spool-errors.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
+import { bytesToBase64 } from './base64.ts'
+import type { Entry } from './entry.ts'
+import { referencesOf } from './entry-references.ts'
+import type { Store } from './store.ts'
+
+/** The version of the file; readers accept this and every earlier one. */
+export const EXPORT_VERSION = 1
+
+/** How many bytes of an artifact stand in one line; divisible by 3, so that no line is padded. */
+export const CHUNK_BYTES = 192 * 1024
+
+/** One line of an export. Artifacts come before the first entry that refers to them. */
+export type ExportLine =
+  | {
+      readonly bobbin: 'conversation'
+      readonly v: number
+      readonly conversation: string
+      readonly exportedAt: string
+    }
+  | { readonly artifact: string; readonly byteLength: number }
+  | { readonly chunk: string }
+  | { readonly entry: ExportedEntry }
+  | {
+      readonly end: {
+        readonly entries: number
+        readonly artifacts: number
+        readonly leftOut: number
+      }
+    }
+
+/** An entry without what the store adds anew. */
+export type ExportedEntry = Pick<Entry, 'v' | 'kind' | 'turnId' | 'time' | 'data' | 'redacted'>
+
+/** Writes a conversation line by line; what is in memory does not grow with it, apart from digests. */
+export async function* exportConversation(
+  store: Store,
+  conversation: string,
+  options: { readonly clock: Clock; readonly spool?: SpoolStore },
+): AsyncGenerator<string> {
+  const exportedAt = new Date(options.clock.now()).toISOString()
+  yield line({ bobbin: 'conversation', v: EXPORT_VERSION, conversation, exportedAt })
+  const written = new Set<string>()
+  let entries = 0
+  let leftOut = 0
+  for await (const entry of store.entries(conversation)) {
+    if (entry.kind === 'history-item') {
+      leftOut++
+      continue
+    }
+    for (const digest of referencesOf(entry)) {
+      if (written.has(digest)) continue
+      written.add(digest)
+      yield* artifactLines(store, digest, options.spool)
+    }
+    entries++
+    yield line({ entry: withoutForeignState(entry) })
+  }
+  yield line({ end: { entries, artifacts: written.size, leftOut } })
+}
+
+async function* artifactLines(
+  store: Store,
+  digest: string,
+  spool: SpoolStore | undefined,
+): AsyncGenerator<string> {
+  const blob = await store.blob(digest)
+  if (blob !== undefined) {
+    yield line({ artifact: digest, byteLength: blob.length })
+    if (blob.length > 0) yield line({ chunk: bytesToBase64(blob) })
+    return
+  }
+  if (spool === undefined) throw spoolNotFound(digest)
+  const reader = await spool.read(digest)
+  const { byteLength } = reader
+  yield line({ artifact: digest, byteLength })
+  for (let at = 0; at < byteLength; at += CHUNK_BYTES) {
+    yield line({ chunk: bytesToBase64(await reader.read(at, at + CHUNK_BYTES)) })
+  }
+}
+
+/** State that only its provider may see again does not travel. */
+function withoutForeignState(entry: Entry): ExportedEntry {
+  const { v, kind, turnId, time, redacted } = entry
+  const { providerData: _, ...data } = entry.data as unknown as Record<string, JsonValue>
+  if (kind === 'gate-opened') delete data['context']
+  return {
+    v,
+    kind,
+    turnId,
+    time,
+    data,
+    ...(redacted && { redacted }),
+  }
+}
+
+function line(content: ExportLine): string {
+  return JSON.stringify(content)
+}

@@ -1,0 +1,134 @@
+import { BobbinError } from '../core/error.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
+import type { ImportedStamp } from './append-plan.ts'
+import type { Entry, NewEntry } from './entry.ts'
+import { referencesOf } from './entry-references.ts'
+import type { ExportedEntry } from './export-conversation.ts'
+import { importArtifact } from './import-artifact.ts'
+import { importedEntry } from './import-entry.ts'
+import { type ImportLines, importLines } from './import-lines.ts'
+import type { ImportOptions, ImportReport, Store } from './store.ts'
+
+/** What import needs of a store besides its public side. */
+export interface ImportTarget extends ImportOptions {
+  readonly store: Store
+  readonly spool?: SpoolStore
+  readonly append: (request: {
+    readonly conversation: string
+    readonly epoch: number
+    readonly entries: readonly NewEntry[]
+    readonly blobs: readonly Uint8Array[]
+    readonly imported: readonly ImportedStamp[]
+  }) => Promise<readonly Entry[]>
+}
+
+const LEASE_MS = 10 * 60_000
+const BATCH_ENTRIES = 200
+const BATCH_CHARS = 1024 * 1024
+
+/** Reads an export into a new conversation; deletes it again when a line is not as it should be. */
+export async function importConversation(
+  source: AsyncIterable<string> | Iterable<string>,
+  target: ImportTarget,
+): Promise<ImportReport> {
+  const lines = importLines(source)
+  try {
+    const header = await lines.next()
+    if (header === undefined || !('bobbin' in header)) {
+      throw lines.invalid('must be the header of an exported conversation')
+    }
+    const conversation = target.conversation ?? header.conversation
+    if ((await target.store.conversation(conversation)) !== undefined) throw exists(conversation)
+    const { key } = target
+    const options = { owner: 'import', leaseMs: LEASE_MS, ...(key && { key }) }
+    const lease = await target.store.acquire(conversation, options)
+    try {
+      if (!lease.created) throw exists(conversation)
+      return await importBody(lines, target, conversation, lease.epoch)
+    } catch (error) {
+      if (lease.created) await target.store.delete(conversation)
+      throw error
+    } finally {
+      await target.store.release(conversation, lease.epoch)
+    }
+  } finally {
+    await lines.close()
+  }
+}
+
+async function importBody(
+  lines: ImportLines,
+  target: ImportTarget,
+  conversation: string,
+  epoch: number,
+): Promise<ImportReport> {
+  const artifacts = new Set<string>()
+  const openGates = new Map<string, ExportedEntry>()
+  let batch: ExportedEntry[] = []
+  let blobs: Uint8Array[] = []
+  let chars = 0
+  let entries = 0
+  const flush = async () => {
+    const imported = batch.map(({ time, redacted }) => ({ time, ...(redacted && { redacted }) }))
+    await target.append({ conversation, epoch, entries: batch as NewEntry[], blobs, imported })
+    batch = []
+    blobs = []
+    chars = 0
+  }
+
+  for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+    if ('artifact' in line) {
+      const blob = await importArtifact(lines, line, target.spool)
+      if (blob !== undefined) blobs.push(blob)
+      artifacts.add(line.artifact)
+      chars += line.byteLength
+    } else if ('entry' in line) {
+      const entry = importedEntry(lines, line.entry, target.trust ?? 'third-party')
+      assertArtifacts(lines, entry, artifacts)
+      followGate(entry, openGates)
+      batch.push(entry)
+      entries++
+      chars += lines.length
+    } else if ('end' in line) {
+      const { end } = line
+      if (end.entries !== entries || end.artifacts !== artifacts.size) {
+        throw lines.invalid(`must count ${entries} entries and ${artifacts.size} artifacts`)
+      }
+      for (const gate of openGates.values()) batch.push(abandoned(gate))
+      await flush()
+      if ((await lines.next()) !== undefined) throw lines.invalid('must not follow the last line')
+      return { conversation, entries, artifacts: artifacts.size }
+    } else throw lines.invalid('is not expected here')
+    if (batch.length >= BATCH_ENTRIES || chars >= BATCH_CHARS) await flush()
+  }
+  throw lines.invalid('is missing: the file was cut off before its last line')
+}
+
+/** A file may refer to nothing but what it brings along: it could name what others have stored here. */
+function assertArtifacts(
+  lines: ImportLines,
+  entry: ExportedEntry,
+  artifacts: ReadonlySet<string>,
+): void {
+  const absent = referencesOf(entry as NewEntry).find((digest) => !artifacts.has(digest))
+  if (absent !== undefined)
+    throw lines.invalid(`refers to artifact ${absent}, which is not in the file`)
+}
+
+function followGate(entry: ExportedEntry, open: Map<string, ExportedEntry>): void {
+  const { id } = entry.data as { readonly id?: string }
+  if (id === undefined) return
+  if (entry.kind === 'gate-opened') open.set(id, entry)
+  if (entry.kind === 'gate-closed') open.delete(id)
+}
+
+/** Nobody here was asked: what waited for a decision elsewhere is not decided here. */
+function abandoned(opened: ExportedEntry): ExportedEntry {
+  const { id } = opened.data as { readonly id: string }
+  return { ...opened, kind: 'gate-closed', data: { id, outcome: 'abandoned' } }
+}
+
+function exists(conversation: string): BobbinError<'E_CONVERSATION_EXISTS'> {
+  const message = `Conversation \`${conversation}\` is there already: delete it, or import under another name.`
+  return new BobbinError('E_CONVERSATION_EXISTS', message, { conversation })
+}

@@ -1,0 +1,27 @@
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { Redact } from './redaction.ts'
+
+const ARGUMENT_FIELDS = ['args', 'effectiveArgs']
+
+/** A hook that removes every argument, at any depth, whose key matches. */
+export function redactKeys(pattern: RegExp): Redact {
+  const { source, flags } = pattern
+  // A `g` or `y` flag would make `test` remember where it stopped.
+  const key = new RegExp(source, flags.replace(/[gy]/g, ''))
+  return ({ kind, data }) => {
+    const found: string[] = []
+    const visit = (value: JsonValue | undefined, path: string) => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [name, member] of Object.entries(value)) {
+        const here = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        if (!Array.isArray(value) && key.test(name)) found.push(here)
+        else visit(member, here)
+      }
+    }
+    const closing =
+      kind === 'gate-closed' ? (data['decision'] as JsonObject | undefined) : undefined
+    visit(closing?.['args'], '/decision/args')
+    for (const field of ARGUMENT_FIELDS) visit(data[field], `/${field}`)
+    return found
+  }
+}

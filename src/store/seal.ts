@@ -1,0 +1,31 @@
+import { hmacSha256, sha256Hex } from '#hash'
+
+/** How many bytes a conversation's key has. */
+export const KEY_BYTES = 32
+
+/** Binds the digests of a turn, in order, to everything that was sealed before. */
+export function sealOf(options: {
+  readonly key: Uint8Array
+  readonly conversation: string
+  /** Empty for the first turn. */
+  readonly previous: string
+  readonly digests: readonly string[]
+}): string {
+  const { key, conversation, previous, digests } = options
+  const origin = previous === '' ? sha256Hex(JSON.stringify(conversation)) : previous
+  // Every part has a fixed length, so no two lists give the same text.
+  return hex(hmacSha256(derived(key, 'seal'), `${origin}\n${digests.join('\n')}`))
+}
+
+/** Tells a right key from a wrong one without giving it away. */
+export function keyCheckOf(key: Uint8Array): string {
+  return hex(hmacSha256(derived(key, 'check'), 'bobbin')).slice(0, 16)
+}
+
+function derived(key: Uint8Array, purpose: string): Uint8Array {
+  return hmacSha256(key, `bobbin/${purpose}/1`)
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,137 @@
+import type { EntryFilter } from './store.ts'
+
+/**
+ * What a database does for `createStore`: rows in, rows out, each method one transaction. Digests, seals,
+ * gates' states, verification, import and export are `createStore`'s business, and written once.
+ */
+export interface StoreDriver {
+  readonly durable: boolean
+  /** Makes the conversation, or raises its epoch when the lease is free, over, or taken by force. */
+  acquire(request: AcquireRequest): Promise<Acquired>
+  /** Sets the lease's end while `epoch` is current; gives the conversation as it is then. */
+  extend(conversation: string, epoch: number, until: number): Promise<ConversationRow | undefined>
+  append(conversation: string, epoch: number, plan: AppendPlan): Promise<AppendOutcome>
+  /** Entries from `from` on in order of `seq`, at most `limit`. */
+  entries(conversation: string, from: number, limit: number): Promise<readonly EntryRow[]>
+  entry(conversation: string, kind: string, id: string): Promise<EntryRow | undefined>
+  /** Entries with `position` above `after`, in that order, at most `limit`. */
+  find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundRow[]>
+  count(filter: EntryFilter): Promise<number>
+  conversation(id: string): Promise<ConversationRow | undefined>
+  conversations(after: string, limit: number): Promise<readonly ConversationRow[]>
+  gate(conversation: string, id: string): Promise<GateRow | undefined>
+  /** In order of conversation and id; `open` gates are those not consumed, expired or abandoned. */
+  gates(query: GateQuery): Promise<readonly GateRow[]>
+  /** Replaces a gate if its digest is still `expected`. */
+  replaceGate(gate: GateRow, expected: string): Promise<boolean>
+  blob(digest: string): Promise<Uint8Array | undefined>
+  /** Digests above `after` that entries of one or any conversation refer to, in order. */
+  references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
+  delete(conversation: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface ConversationRow {
+  readonly id: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly epoch: number
+  readonly owner: string
+  readonly leaseUntil: number
+  /** The last `seq`. */
+  readonly length: number
+  /** The `seq` of the last turn end, and its seal; 0 and empty before the first. */
+  readonly sealedSeq: number
+  readonly seal: string
+  /** Null when only the application knows the key. */
+  readonly key: Uint8Array | null
+  /** Tells a right key from a wrong one. */
+  readonly keyCheck: string
+}
+
+/** An entry as stored: `body` is the whole of it, the columns are for searching. */
+export interface EntryRow {
+  readonly seq: number
+  readonly kind: string
+  readonly turn: string
+  readonly id: string | null
+  readonly tool: string | null
+  readonly checksum: string | null
+  readonly settlement: string | null
+  readonly time: number
+  readonly digest: string
+  readonly seal: string | null
+  readonly body: string
+}
+
+export interface FoundRow extends EntryRow {
+  readonly conversation: string
+  /** Grows with every entry that the store adds, whatever the conversation. */
+  readonly position: number
+}
+
+export interface GateRow {
+  readonly conversation: string
+  readonly id: string
+  readonly state: string
+  readonly digest: string
+  readonly body: string
+}
+
+export interface GateQuery {
+  readonly conversation?: string
+  readonly open: boolean
+  readonly limit: number
+}
+
+export interface AcquireRequest {
+  readonly conversation: string
+  readonly owner: string
+  readonly now: number
+  readonly until: number
+  readonly force: boolean
+  readonly key: Uint8Array | null
+  readonly keyCheck: string
+}
+
+export interface Acquired {
+  readonly granted: boolean
+  readonly created: boolean
+  /** As it is afterwards, granted or not. */
+  readonly row: ConversationRow
+}
+
+/** An append, up to the point where the transaction has shown what it builds on. */
+export interface AppendPlan {
+  /** Gates that the transaction must show, locked until it ends. */
+  readonly gates: readonly string[]
+  /** Whether the digests after the last seal are needed. */
+  readonly seals: boolean
+  /** Called in the transaction, whose epoch is current by then; what it throws rolls everything back. */
+  prepare(state: AppendState): AppendBatch
+}
+
+export interface AppendState {
+  readonly row: ConversationRow
+  readonly gates: ReadonlyMap<string, GateRow>
+  /** Digests of the entries after `sealedSeq`, in order; empty unless the plan asked for them. */
+  readonly unsealed: readonly string[]
+}
+
+export interface AppendBatch {
+  readonly entries: readonly EntryRow[]
+  /** Added or replaced. */
+  readonly gates: readonly GateRow[]
+  /** Added unless they are there. */
+  readonly blobs: readonly { readonly digest: string; readonly bytes: Uint8Array }[]
+  readonly references: readonly string[]
+  readonly updatedAt: number
+  readonly sealedSeq: number
+  readonly seal: string
+}
+
+export type AppendOutcome =
+  | { readonly status: 'done' }
+  | { readonly status: 'missing' }
+  | { readonly status: 'stale'; readonly current: number }
+  | { readonly status: 'duplicate' }

@@ -1,0 +1,52 @@
+import { BobbinError } from '../core/error.ts'
+
+/** There is no such conversation or gate. */
+export function notFound(what: 'conversation' | 'gate', id: string): BobbinError<'E_NOT_FOUND'> {
+  return new BobbinError(
+    'E_NOT_FOUND',
+    `The store has no ${what} \`${id}\`: it was deleted, or belongs to another store.`,
+    { what, id },
+  )
+}
+
+/** The conversation has passed to another holder. */
+export function staleRunner(
+  conversation: string,
+  epoch: number,
+  current: number,
+): BobbinError<'E_STALE_RUNNER'> {
+  return new BobbinError(
+    'E_STALE_RUNNER',
+    `Epoch ${epoch} of conversation \`${conversation}\` is over, ${current} is current: another runner ` +
+      'has taken the conversation. Nothing was stored; stop this turn.',
+    { conversation, epoch, current },
+  )
+}
+
+/** A gate does not allow the change. */
+export function gateState(
+  gate: string,
+  state: string,
+  wanted: string,
+  why: string,
+): BobbinError<'E_GATE_STATE'> {
+  return new BobbinError(
+    'E_GATE_STATE',
+    `Gate \`${gate}\` is ${state} and cannot become ${wanted}: ${why}.`,
+    { gate, state, wanted },
+  )
+}
+
+/** A stored record is not what was stored. */
+export function storeCorrupt(where: string, reason: string): BobbinError<'E_STORE_CORRUPT'> {
+  return new BobbinError(
+    'E_STORE_CORRUPT',
+    `${where} is damaged: ${reason}. Run \`verify\` to see what else is, and restore a backup.`,
+    { where, reason },
+  )
+}
+
+/** Something handed to the store is not of the form that it takes. */
+export function invalidInput(path: string, rule: string): BobbinError<'E_INVALID_STORE_INPUT'> {
+  return new BobbinError('E_INVALID_STORE_INPUT', `\`${path}\` ${rule}.`, { path, rule })
+}

@@ -1,0 +1,91 @@
+import { open } from 'node:fs/promises'
+import { BobbinError } from '../../core/error.ts'
+import { type Sqlite, type SqliteDatabase, sqliteOver } from './sqlite-database.ts'
+import { asStoreError } from './sqlite-errors.ts'
+
+type Constructor = new (path: string) => SqliteDatabase
+
+/** How a transaction survives: WAL keeps readers and the writer apart, FULL syncs each commit. */
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA busy_timeout = 20;
+`
+
+/** Opens a file with the SQLite that Node has, or else with `libsql`. */
+export async function openDatabase(path: string): Promise<Sqlite> {
+  const binding = await findBinding()
+  try {
+    // The file holds keys and conversations: nobody else's business. WAL and index files follow it.
+    await (await open(path, 'a', 0o600)).close()
+    return configured(sqliteOver(new binding.Database(path), binding.parameters))
+  } catch (error) {
+    throw asStoreError(error, `open \`${path}\``)
+  }
+}
+
+/** Takes a database that the application opened. */
+export function adoptDatabase(database: SqliteDatabase): Sqlite {
+  return configured(sqliteOver(database, takesArrays(database) ? 'array' : 'spread'))
+}
+
+function takesArrays(database: SqliteDatabase): boolean {
+  const probe = database.prepare('SELECT ? AS value')
+  try {
+    const row = probe.get(['x'] as unknown as string) as { readonly value?: unknown } | undefined
+    return row?.value === 'x'
+  } catch {
+    return false
+  }
+}
+
+function configured(sqlite: Sqlite): Sqlite {
+  try {
+    sqlite.exec(SETTINGS)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+interface Binding {
+  readonly Database: Constructor
+  readonly parameters: 'array' | 'spread'
+}
+
+let found: Promise<Binding> | undefined
+
+function findBinding(): Promise<Binding> {
+  found ??= nodeBinding()
+    .catch(libsqlBinding)
+    .catch((cause: unknown) => {
+      found = undefined
+      throw noDriver(cause)
+    })
+  return found
+}
+
+async function nodeBinding(): Promise<Binding> {
+  // Without types: those of the oldest Node that we support do not know the module.
+  const name = 'node:sqlite'
+  const loaded = globalThis.process.getBuiltinModule(name) as
+    | { DatabaseSync: Constructor }
+    | undefined
+  if (loaded === undefined) throw new Error('this Node has no node:sqlite')
+  return { Database: loaded.DatabaseSync, parameters: 'spread' }
+}
+
+async function libsqlBinding(): Promise<Binding> {
+  const loaded = (await import('libsql')) as unknown as { default: Constructor }
+  return { Database: loaded.default, parameters: 'array' }
+}
+
+function noDriver(cause: unknown): BobbinError<'E_STORE_UNAVAILABLE'> {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  const message =
+    'No SQLite was found: use Node 22.13 or later, or `npm install libsql`, or pass a better-sqlite3 ' +
+    'database as `{ database }`.'
+  return new BobbinError('E_STORE_UNAVAILABLE', message, { reason: 'no-driver', detail }, { cause })
+}

@@ -1,0 +1,106 @@
+import { BobbinError } from '../../core/error.ts'
+import type { Sqlite } from './sqlite-database.ts'
+
+/** Step n turns a database of version n into one of version n + 1. Steps are never changed, only added. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE bobbin_conversations (
+    ref INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    lease_until INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    sealed_seq INTEGER NOT NULL,
+    seal TEXT NOT NULL,
+    key BLOB,
+    key_check TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE bobbin_entries (
+    position INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    id TEXT,
+    tool TEXT,
+    checksum TEXT,
+    settlement TEXT,
+    time INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    seal TEXT,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX bobbin_entries_seq ON bobbin_entries (conversation, seq);
+  CREATE UNIQUE INDEX bobbin_entries_id ON bobbin_entries (conversation, kind, id)
+    WHERE id IS NOT NULL;
+  CREATE INDEX bobbin_entries_turn ON bobbin_entries (conversation, turn);
+  CREATE INDEX bobbin_entries_checksum ON bobbin_entries (checksum, conversation, kind)
+    WHERE checksum IS NOT NULL;
+  CREATE INDEX bobbin_entries_settlement ON bobbin_entries (settlement)
+    WHERE settlement IS NOT NULL AND settlement <> 'ok';
+
+  CREATE TABLE bobbin_gates (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX bobbin_gates_open ON bobbin_gates (conversation)
+    WHERE state NOT IN ('consumed', 'expired', 'abandoned');
+
+  CREATE TABLE bobbin_references (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (digest, conversation)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX bobbin_references_conversation ON bobbin_references (conversation, digest);
+
+  CREATE TABLE bobbin_blobs (
+    digest TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  `,
+]
+
+/** The version that this package writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings a database to the current version; one from a newer package is refused untouched. */
+export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
+  if (versionOf(sqlite) === migrations.length) return
+  sqlite.exec('BEGIN IMMEDIATE')
+  try {
+    // Read again: another process may have migrated while this one waited.
+    sqlite.exec('CREATE TABLE IF NOT EXISTS bobbin_schema (version INTEGER NOT NULL) STRICT')
+    const version = versionOf(sqlite)
+    if (version > migrations.length) throw tooNew(version, migrations.length)
+    for (const step of migrations.slice(version)) sqlite.exec(step)
+    sqlite.exec(
+      `DELETE FROM bobbin_schema; INSERT INTO bobbin_schema VALUES (${migrations.length})`,
+    )
+    sqlite.exec('COMMIT')
+  } catch (error) {
+    sqlite.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function versionOf(sqlite: Sqlite): number {
+  const named = "SELECT count(*) AS n FROM sqlite_master WHERE name = 'bobbin_schema'"
+  if (Number(sqlite.statement(named).get([])?.['n']) === 0) return 0
+  const row = sqlite.statement('SELECT max(version) AS version FROM bobbin_schema').get([])
+  return Number(row?.['version'] ?? 0)
+}
+
+function tooNew(found: number, supported: number): BobbinError<'E_STORE_TOO_NEW'> {
+  const message =
+    `The database has schema version ${found}, and this package knows versions up to ${supported}: ` +
+    'upgrade the package. Nothing was changed.'
+  return new BobbinError('E_STORE_TOO_NEW', message, { found, supported })
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BobbinError } from '../../core/error.ts'
+import { migrate } from './schema.ts'
+import type { Sqlite } from './sqlite-database.ts'
+import { asStoreError, isBusy } from './sqlite-errors.ts'
+
+/** An open database to which work is given piece by piece; each piece runs without interruption. */
+export interface SqliteConnection {
+  read<T>(what: string, work: (sqlite: Sqlite) => T): Promise<T>
+  /** Runs `work` in a transaction that holds the write lock from its beginning. */
+  write<T>(what: string, work: (sqlite: Sqlite) => T): Promise<T>
+  close(): Promise<void>
+}
+
+/**
+ * Opens on first use. A database that is locked is asked again until `busyTimeoutMs` is over, with the
+ * event loop free in between, which SQLite's own waiting would block.
+ */
+export function sqliteConnection(
+  open: () => Sqlite | Promise<Sqlite>,
+  options: { readonly busyTimeoutMs: number },
+): SqliteConnection {
+  let opening: Promise<Sqlite> | undefined
+  let closed = false
+
+  const opened = () => {
+    if (closed) throw closedError()
+    opening ??= openMigrated().catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  const openMigrated = async () => {
+    const sqlite = await open()
+    try {
+      await patiently('prepare the database', () => migrate(sqlite))
+      return sqlite
+    } catch (error) {
+      sqlite.close()
+      throw error
+    }
+  }
+
+  const patiently = async <T>(what: string, work: () => T): Promise<T> => {
+    const until = Date.now() + options.busyTimeoutMs
+    for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+      try {
+        return work()
+      } catch (error) {
+        if (!isBusy(error) || Date.now() >= until) throw asStoreError(error, what)
+      }
+      await sleep(pause)
+      if (closed) throw closedError()
+    }
+  }
+
+  return {
+    async read(what, work) {
+      const sqlite = await opened()
+      return patiently(what, () => work(sqlite))
+    },
+    async write(what, work) {
+      const sqlite = await opened()
+      return patiently(what, () => inTransaction(sqlite, work))
+    },
+    async close() {
+      closed = true
+      const sqlite = await opening?.catch(() => undefined)
+      sqlite?.close()
+    },
+  }
+}
+
+function inTransaction<T>(sqlite: Sqlite, work: (sqlite: Sqlite) => T): T {
+  sqlite.statement('BEGIN IMMEDIATE').run([])
+  try {
+    const result = work(sqlite)
+    sqlite.statement('COMMIT').run([])
+    return result
+  } catch (error) {
+    try {
+      sqlite.statement('ROLLBACK').run([])
+    } catch {
+      // SQLite rolls back by itself after some errors, and then there is nothing left to undo.
+    }
+    throw error
+  }
+}
+
+function closedError(): BobbinError<'E_STORE_UNAVAILABLE'> {
+  const message = 'The store was closed: open it again with `sqliteStore`.'
+  return new BobbinError('E_STORE_UNAVAILABLE', message, { reason: 'closed', detail: 'closed' })
+}

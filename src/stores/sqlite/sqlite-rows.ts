@@ -1,0 +1,45 @@
+import type { ConversationRow, EntryRow, FoundRow, GateRow } from '../../store/store-driver.ts'
+import type { SqliteRow, SqliteValue } from './sqlite-database.ts'
+
+/** The columns of an entry, in the order of `entryValues`. */
+export const ENTRY_COLUMNS =
+  'seq, kind, turn, id, tool, checksum, settlement, time, digest, seal, body'
+
+export function entryValues(row: EntryRow): SqliteValue[] {
+  const { seq, kind, turn, id, tool, checksum, settlement, time, digest, seal, body } = row
+  return [seq, kind, turn, id, tool, checksum, settlement, time, digest, seal, body]
+}
+
+/** An entry as read: the names are those of its columns. */
+export function entryRow(row: SqliteRow): EntryRow {
+  return row as unknown as EntryRow
+}
+
+export function foundRow(row: SqliteRow): FoundRow {
+  return row as unknown as FoundRow
+}
+
+export function gateRow(row: SqliteRow): GateRow {
+  return row as unknown as GateRow
+}
+
+export function conversationRow(row: SqliteRow): ConversationRow {
+  return {
+    id: String(row['id']),
+    createdAt: Number(row['created_at']),
+    updatedAt: Number(row['updated_at']),
+    epoch: Number(row['epoch']),
+    owner: String(row['owner']),
+    leaseUntil: Number(row['lease_until']),
+    length: Number(row['length']),
+    sealedSeq: Number(row['sealed_seq']),
+    seal: String(row['seal']),
+    key: row['key'] === null ? null : bytesOf(row['key']),
+    keyCheck: String(row['key_check']),
+  }
+}
+
+/** Bindings give a Buffer, a Uint8Array or an ArrayBuffer; the bytes here are nobody else's. */
+export function bytesOf(value: unknown): Uint8Array {
+  return Uint8Array.from(new Uint8Array(value as ArrayBuffer))
+}

@@ -1,0 +1,30 @@
+import type { SpoolStore } from '../../spool/spool-store.ts'
+import { createStore, type StoreOptions } from '../../store/create-store.ts'
+import type { Store } from '../../store/store.ts'
+import { invalidInput } from '../../store/store-errors.ts'
+import { adoptDatabase, openDatabase } from './open-database.ts'
+import { sqliteConnection } from './sqlite-connection.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { sqliteDriver } from './sqlite-driver.ts'
+
+export interface SqliteStoreOptions extends StoreOptions {
+  /** An open `better-sqlite3`, `libsql` or `node:sqlite` database to use instead of opening `path`. */
+  readonly database?: SqliteDatabase
+  /** Where larger bytes go; a folder beside the file unless given. */
+  readonly spool?: SpoolStore
+  /** How long to wait for a database that somebody else is writing to; five seconds unless given. */
+  readonly busyTimeoutMs?: number
+}
+
+/**
+ * A store in one SQLite file, opened on first use, with every commit synced; larger bytes lie in
+ * `<path>.spool/` beside it.
+ */
+export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
+  if (typeof path !== 'string' || path === '' || path.startsWith(':') || path.startsWith('file:')) {
+    throw invalidInput('path', 'must be the path of a file; `memoryStore()` keeps nothing on disk')
+  }
+  const { database, busyTimeoutMs = 5000 } = options
+  const open = () => (database === undefined ? openDatabase(path) : adoptDatabase(database))
+  return createStore(sqliteDriver(sqliteConnection(open, { busyTimeoutMs })), options)
+}

@@ -2,7 +2,7 @@ import { sha256Hex } from '#hash'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
-import { columnsOf, parseBody } from './entry-text.ts'
+import { assertNewEntry, columnsOf, parseBody } from './entry-text.ts'
 import { type FaultList, faultList } from './fault-list.ts'
 import { keyCheckOf, sealOf } from './seal.ts'
 import type { VerifyFault, VerifyOptions, VerifyReport } from './store.ts'
@@ -72,14 +72,15 @@ async function verifyLog(
       const entry = verifyEntry(row, list)
       // The recomputed digest, so that an edited digest alone does not condemn the whole turn.
       digests.push(sha256Hex(row.body))
-      if (entry === undefined) continue
-      gates.see(entry)
-      for (const digest of referencesOf(entry)) referenced.add(digest)
-      if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
-        list.add(entryFault('inserted', row.seq, `its epoch ${entry.epoch} was not current then`))
+      if (entry !== undefined) {
+        gates.see(entry)
+        for (const digest of referencesOf(entry)) referenced.add(digest)
+        if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
+          list.add(entryFault('inserted', row.seq, `its epoch ${entry.epoch} was not current then`))
+        }
+        epoch = Math.max(epoch, entry.epoch)
       }
-      epoch = Math.max(epoch, entry.epoch)
-      if (entry.kind !== 'turn-end') continue
+      if (row.kind !== 'turn-end') continue
       if (key !== undefined) {
         const previous = seals.at(-1) ?? ''
         const expected = sealOf({ key, conversation: conversation.id, previous, digests })
@@ -100,18 +101,21 @@ function reportGap(last: number, seq: number, list: FaultList): void {
   list.add(entryFault('deleted', last + 1, `${missing} missing`))
 }
 
-/** Checks one entry by itself; gives it back where it can be read. */
+/** Checks one entry by itself; gives it back where it is what was written, or seems to be. */
 function verifyEntry(row: EntryRow, list: FaultList): Entry | undefined {
   let entry: Entry
   try {
     entry = parseBody(`Entry ${row.seq}`, row.body)
+    assertNewEntry(entry, `Entry ${row.seq}`)
   } catch (error) {
     list.add(entryFault('unreadable', row.seq, (error as Error).message))
     return undefined
   }
   if (sha256Hex(row.body) !== row.digest) {
     list.add(entryFault('edited', row.seq, 'its text does not match its digest'))
-  } else if (entry.seq !== row.seq) {
+    return undefined
+  }
+  if (entry.seq !== row.seq) {
     list.add(entryFault('reordered', row.seq, `it was written as entry ${entry.seq}`))
   }
   const column = differingColumn(entry, row)
@@ -125,12 +129,8 @@ function verifyEntry(row: EntryRow, list: FaultList): Entry | undefined {
 }
 
 function differingColumn(entry: Entry, row: EntryRow): string | undefined {
-  try {
-    const expected: Record<string, unknown> = { ...columnsOf(entry), time: entry.time }
-    return Object.keys(expected).find((name) => expected[name] !== Reflect.get(row, name))
-  } catch {
-    return 'kind'
-  }
+  const expected: Record<string, unknown> = { ...columnsOf(entry), time: entry.time }
+  return Object.keys(expected).find((name) => expected[name] !== Reflect.get(row, name))
 }
 
 /** Compares the conversation's own row with what its log says. */

@@ -52,6 +52,10 @@ export function sqliteOver(database: SqliteDatabase, parameters: 'array' | 'spre
       prepared.set(sql, made)
       return made
     },
-    close: () => void database.close(),
+    close() {
+      // A binding may keep the file open for as long as statements are about.
+      prepared.clear()
+      database.close()
+    },
   }
 }

@@ -55,7 +55,7 @@ export function sqliteCode(error: unknown): number | undefined {
 /** True when a unique index refused a row; `asStoreError` keeps what SQLite said as the cause. */
 export function isDuplicate(error: unknown): boolean {
   if (!isBobbinError(error, 'E_STORE_UNAVAILABLE')) return false
-  const { code, errcode } = error.cause as Partial<Record<string, unknown>>
+  const { code, errcode } = (error.cause ?? {}) as Partial<Record<string, unknown>>
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || errcode === 2067
 }
 

@@ -110,7 +110,7 @@ export function createStore(
     async *entries(conversation, { from = 1 } = {}) {
       assertConversation(conversation)
       for (let next = from; ; ) {
-        const rows = await driver.entries(conversation, next, PAGE)
+        const rows = await driver.texts(conversation, next, PAGE)
         for (const row of rows) yield decodeEntry(conversation, row)
         const last = rows.at(-1)
         if (last === undefined || rows.length < PAGE) return
@@ -119,7 +119,7 @@ export function createStore(
     },
 
     async get<K extends EntryKind>(conversation: string, kind: K, id: string) {
-      const row = await driver.entry(assertConversation(conversation), kind, columnText(id))
+      const row = await driver.text(assertConversation(conversation), kind, columnText(id))
       return row && (decodeEntry(conversation, row) as EntryOf<K>)
     },
 
@@ -245,7 +245,7 @@ async function duplicateIn(
   for (const entry of entries) {
     const { kind, id } = columnsOf(entry)
     if (id === null) continue
-    const known = seen.has(`${kind} ${id}`) || (await driver.entry(conversation, kind, id))
+    const known = seen.has(`${kind} ${id}`) || (await driver.text(conversation, kind, id))
     seen.add(`${kind} ${id}`)
     if (!known) continue
     const message =

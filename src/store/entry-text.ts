@@ -2,7 +2,7 @@ import { sha256Hex } from '#hash'
 import { canonicalStringify } from '../core/canonical.ts'
 import { BobbinError } from '../core/error.ts'
 import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry } from './entry.ts'
-import type { EntryRow } from './store-driver.ts'
+import type { EntryRow, EntryText } from './store-driver.ts'
 import { invalidInput, storeCorrupt } from './store-errors.ts'
 
 /** The most that one entry may hold; what is larger belongs on the spool. */
@@ -87,7 +87,7 @@ export function columnText(text: string): string {
 }
 
 /** Reads a stored entry; `E_STORE_CORRUPT` when its bytes are not those that were written. */
-export function decodeEntry(conversation: string, row: EntryRow): Entry {
+export function decodeEntry(conversation: string, row: EntryText): Entry {
   const where = `Entry ${row.seq} of conversation \`${conversation}\``
   if (sha256Hex(row.body) !== row.digest) throw storeCorrupt(where, 'its digest does not match')
   return { ...parseBody(where, row.body), digest: row.digest, ...(row.seal && { seal: row.seal }) }

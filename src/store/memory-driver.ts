@@ -4,15 +4,19 @@ import type {
   AppendBatch,
   ConversationRow,
   EntryRow,
-  FoundRow,
   GateRow,
   StoreDriver,
 } from './store-driver.ts'
 
+interface HeldRow extends EntryRow {
+  readonly conversation: string
+  readonly position: number
+}
+
 /** Everything that memory holds of one conversation. */
 interface Held {
   row: ConversationRow
-  readonly entries: FoundRow[]
+  readonly entries: HeldRow[]
   /** Entries by kind and id. */
   readonly byId: Map<string, EntryRow>
   readonly gates: Map<string, GateRow>
@@ -25,13 +29,18 @@ export function memoryDriver(): StoreDriver {
   const blobs = new Map<string, Uint8Array>()
   let positions = 0
 
-  const entriesOf = function* (conversation: string | undefined): Generator<FoundRow> {
+  const entriesOf = function* (conversation: string | undefined): Generator<HeldRow> {
     if (conversation !== undefined) {
       yield* held.get(conversation)?.entries ?? []
       return
     }
     const all = [...held.values()].flatMap(({ entries }) => entries)
     yield* all.sort((a, b) => a.position - b.position)
+  }
+
+  const rowsOf = (conversation: string, from: number, limit: number) => {
+    const start = Math.max(0, from - 1)
+    return held.get(conversation)?.entries.slice(start, start + limit) ?? []
   }
 
   const store = (into: Held, batch: AppendBatch) => {
@@ -97,15 +106,13 @@ export function memoryDriver(): StoreDriver {
       return { status: 'done' }
     },
 
-    async entries(conversation, from, limit) {
-      const start = Math.max(0, from - 1)
-      return held.get(conversation)?.entries.slice(start, start + limit) ?? []
-    },
+    texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
+    rows: async (conversation, from, limit) => rowsOf(conversation, from, limit),
 
-    entry: async (conversation, kind, id) => held.get(conversation)?.byId.get(keyOf(kind, id)),
+    text: async (conversation, kind, id) => held.get(conversation)?.byId.get(keyOf(kind, id)),
 
     async find(filter, after, limit) {
-      const found: FoundRow[] = []
+      const found: HeldRow[] = []
       for (const row of entriesOf(filter.conversation)) {
         if (row.position > after && matches(row, filter)) found.push(row)
         if (found.length === limit) break

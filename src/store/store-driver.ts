@@ -12,10 +12,12 @@ export interface StoreDriver {
   extend(conversation: string, epoch: number, until: number): Promise<ConversationRow | undefined>
   append(conversation: string, epoch: number, plan: AppendPlan): Promise<AppendOutcome>
   /** Entries from `from` on in order of `seq`, at most `limit`. */
-  entries(conversation: string, from: number, limit: number): Promise<readonly EntryRow[]>
-  entry(conversation: string, kind: string, id: string): Promise<EntryRow | undefined>
+  texts(conversation: string, from: number, limit: number): Promise<readonly EntryText[]>
+  /** The same with every column, for verification. */
+  rows(conversation: string, from: number, limit: number): Promise<readonly EntryRow[]>
+  text(conversation: string, kind: string, id: string): Promise<EntryText | undefined>
   /** Entries with `position` above `after`, in that order, at most `limit`. */
-  find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundRow[]>
+  find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundText[]>
   count(filter: EntryFilter): Promise<number>
   conversation(id: string): Promise<ConversationRow | undefined>
   conversations(after: string, limit: number): Promise<readonly ConversationRow[]>
@@ -49,9 +51,17 @@ export interface ConversationRow {
   readonly keyCheck: string
 }
 
-/** An entry as stored: `body` is the whole of it, the columns are for searching. */
-export interface EntryRow {
+/** What it takes to read an entry back. */
+export interface EntryText {
   readonly seq: number
+  readonly digest: string
+  readonly seal: string | null
+  /** The whole entry as canonical JSON. */
+  readonly body: string
+}
+
+/** An entry as stored: all of it is in `body`, the columns are for searching. */
+export interface EntryRow extends EntryText {
   readonly kind: string
   readonly turn: string
   readonly id: string | null
@@ -59,14 +69,11 @@ export interface EntryRow {
   readonly checksum: string | null
   readonly settlement: string | null
   readonly time: number
-  readonly digest: string
-  readonly seal: string | null
-  readonly body: string
 }
 
-export interface FoundRow extends EntryRow {
+export interface FoundText extends EntryText {
   readonly conversation: string
-  /** Grows with every entry that the store adds, whatever the conversation. */
+  /** Grows with every entry: of the conversation if the filter names one, of the store otherwise. */
   readonly position: number
 }
 

@@ -64,7 +64,7 @@ async function verifyLog(
   let sealedSeq = 0
   let epoch = 0
   for (;;) {
-    const rows = await driver.entries(conversation.id, last + 1, PAGE)
+    const rows = await driver.rows(conversation.id, last + 1, PAGE)
     for (const row of rows) {
       reportGap(last, row.seq, list)
       last = row.seq

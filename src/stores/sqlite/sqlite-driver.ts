@@ -1,6 +1,6 @@
 import type { AppendBatch, ConversationRow, StoreDriver } from '../../store/store-driver.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import type { Sqlite } from './sqlite-database.ts'
+import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
 import { sqlFilter } from './sqlite-filter.ts'
 import {
@@ -8,9 +8,11 @@ import {
   conversationRow,
   ENTRY_COLUMNS,
   entryRow,
+  entryText,
   entryValues,
-  foundRow,
+  foundText,
   gateRow,
+  TEXT_COLUMNS,
 } from './sqlite-rows.ts'
 
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
@@ -79,37 +81,36 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         throw error
       }),
 
-    entries: (conversation, from, limit) =>
+    texts: (conversation, from, limit) =>
       read('read entries', (sqlite) =>
-        sqlite
-          .statement(
-            `SELECT ${ENTRY_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND seq >= ? ORDER BY seq LIMIT ?`,
-          )
-          .all([conversation, from, limit])
-          .map(entryRow),
+        logFrom(sqlite, TEXT_COLUMNS, conversation, from, limit).map(entryText),
       ),
 
-    entry: (conversation, kind, id) =>
+    rows: (conversation, from, limit) =>
+      read('read entries', (sqlite) =>
+        logFrom(sqlite, ENTRY_COLUMNS, conversation, from, limit).map(entryRow),
+      ),
+
+    text: (conversation, kind, id) =>
       read('read an entry', (sqlite) => {
         const row = sqlite
           .statement(
-            `SELECT ${ENTRY_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`,
+            `SELECT ${TEXT_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`,
           )
           .get([conversation, kind, id])
-        return row && entryRow(row)
+        return row && entryText(row)
       }),
 
     find(filter, after, limit) {
       const { where, values, order } = sqlFilter(filter)
-      const columns = ENTRY_COLUMNS.split(', ').map((name) => `e.${name}`)
-      const sql = `SELECT ${columns.join(', ')}, c.id AS conversation, ${order} AS position
+      const sql = `SELECT e.seq, e.digest, e.seal, e.body, c.id AS conversation, ${order} AS position
         FROM bobbin_entries e JOIN bobbin_conversations c ON c.ref = e.conversation
         WHERE ${where} AND ${order} > ? ORDER BY ${order} LIMIT ?`
       return read('search entries', (sqlite) =>
         sqlite
           .statement(sql)
           .all([...values, after, limit])
-          .map(foundRow),
+          .map(foundText),
       )
     },
 
@@ -199,6 +200,17 @@ function locate(sqlite: Sqlite, conversation: string): Located | undefined {
     .statement('SELECT * FROM bobbin_conversations WHERE id = ?')
     .get([conversation])
   return row && { ref: Number(row['ref']), row: conversationRow(row) }
+}
+
+function logFrom(
+  sqlite: Sqlite,
+  columns: string,
+  conversation: string,
+  from: number,
+  limit: number,
+): readonly SqliteRow[] {
+  const sql = `SELECT ${columns} FROM bobbin_entries WHERE conversation = ${REF} AND seq >= ? ORDER BY seq LIMIT ?`
+  return sqlite.statement(sql).all([conversation, from, limit])
 }
 
 function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {

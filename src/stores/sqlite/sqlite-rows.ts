@@ -1,4 +1,10 @@
-import type { ConversationRow, EntryRow, FoundRow, GateRow } from '../../store/store-driver.ts'
+import type {
+  ConversationRow,
+  EntryRow,
+  EntryText,
+  FoundText,
+  GateRow,
+} from '../../store/store-driver.ts'
 import type { SqliteRow, SqliteValue } from './sqlite-database.ts'
 
 /** The columns of an entry, in the order of `entryValues`. */
@@ -10,13 +16,20 @@ export function entryValues(row: EntryRow): SqliteValue[] {
   return [seq, kind, turn, id, tool, checksum, settlement, time, digest, seal, body]
 }
 
+/** What it takes to read an entry back. */
+export const TEXT_COLUMNS = 'seq, digest, seal, body'
+
 /** An entry as read: the names are those of its columns. */
 export function entryRow(row: SqliteRow): EntryRow {
   return row as unknown as EntryRow
 }
 
-export function foundRow(row: SqliteRow): FoundRow {
-  return row as unknown as FoundRow
+export function entryText(row: SqliteRow): EntryText {
+  return row as unknown as EntryText
+}
+
+export function foundText(row: SqliteRow): FoundText {
+  return row as unknown as FoundText
 }
 
 export function gateRow(row: SqliteRow): GateRow {

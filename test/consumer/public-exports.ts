@@ -70,7 +70,13 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     ],
   },
   'bobbin/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
+  'bobbin/fs': { values: ['fileMedia', 'fileSpool'], types: ['FileSpoolOptions'] },
   'bobbin/openai': { values: ['openaiResponses'], types: ['ResponsesOptions'] },
+  'bobbin/sqlite': { values: ['sqliteStore'], types: ['SqliteStoreOptions'] },
+  'bobbin/testing': {
+    values: ['spoolConformance', 'storeConformance'],
+    types: ['ConformanceCheck'],
+  },
   'bobbin/wire': {
     values: ['wire'],
     types: ['Decoded', 'HistoryItem', 'Repair', 'Violation', 'Wire', 'WireApi', 'WireOptions'],

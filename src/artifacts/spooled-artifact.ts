@@ -2,15 +2,48 @@ import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Artifact } from '../spool/artifact.ts'
+import { pacer } from '../spool/event-loop.ts'
+import { decodeUtf8, type LineText } from '../spool/line-text.ts'
+import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
+import type { TokenCount } from '../text/token-count.ts'
+import type { ToolRegistry } from '../tools/tool-registry.ts'
+import { clamp, METHOD_LIMITS } from './answer-limits.ts'
+import { type ForgeContext, type ForgeOptions, forgeTools } from './forge-tools.ts'
+import {
+  type LineRange,
+  type LineWindow,
+  readTail,
+  readWindow,
+  type WindowLimits,
+} from './line-window.ts'
+import { type Parameters, type Query, query } from './query.ts'
+import { textQueries } from './text-queries.ts'
+import { spooledTokens } from './token-sample.ts'
 
-/** Characters that `asString` gives at most unless told otherwise. */
+/** Bytes that `asString` gives at most unless told otherwise. */
 const DEFAULT_TEXT_LIMIT = 1_000_000
+const LINES_PER_STEP = { maxLines: 1_000, maxChars: 262_144, maxLineChars: 65_536 }
+
+/** How to search; see `SearchOptions` for what bounds the answer. */
+export interface GrepOptions extends Omit<SearchOptions, 'pattern'> {
+  /** Lines to show before and after each match. */
+  readonly context?: number
+}
+
+/** Where to begin, and how to be told to stop. */
+export interface LinesOptions {
+  readonly start?: number
+  readonly signal?: AbortSignal
+}
 
 /** Tool output on a spool: the model holds a handle and pulls thread from it. */
 export class SpooledArtifact implements Artifact {
   /** The name under which stored references find the class again. */
   static readonly kind: string = 'text'
+
+  /** The questions a model can ask of this class, beside those of the class it extends. */
+  static readonly queries: readonly Query[] = textQueries
 
   readonly #reader: SpoolReader
 
@@ -23,12 +56,37 @@ export class SpooledArtifact implements Artifact {
     return isInstanceOf(value, 'SpooledArtifact')
   }
 
+  /** Declares a query with its arguments typed by its parameters. */
+  static query<A extends SpooledArtifact, const P extends Parameters>(
+    declared: Query<A, P>,
+  ): Query<A, P> {
+    return query(declared)
+  }
+
+  /**
+   * Makes the tools with which a model queries the artifacts of `context`: those of this class when
+   * called on a subclass. Answers of such tools are never offered again.
+   */
+  static forgeTools(context: ForgeContext, options: ForgeOptions = {}): ToolRegistry {
+    const isBase = Object.is(this, SpooledArtifact)
+    return forgeTools(context, {
+      ...options,
+      // The base class takes artifacts of another copy of the package too.
+      fits: (artifact) => isBase || artifact instanceof this,
+    })
+  }
+
   get kind(): string {
     return (this.constructor as typeof SpooledArtifact).kind
   }
 
   get digest(): string {
     return this.#reader.digest
+  }
+
+  /** The spool below, for the queries of subclasses. */
+  protected get reader(): SpoolReader {
+    return this.#reader
   }
 
   byteLength(): number {
@@ -39,14 +97,78 @@ export class SpooledArtifact implements Artifact {
     return this.#reader.lineCount
   }
 
-  /** The whole text, refused above `limit` bytes. */
+  /** The first `count` lines without their terminators, as far as the limits of a window go. */
+  async head(count = 10): Promise<string[]> {
+    return this.cat(0, count)
+  }
+
+  /** The last `count` lines without their terminators, as far as the limits of a window go. */
+  async tail(count = 10): Promise<string[]> {
+    return textOf(await this.tailWindow(count))
+  }
+
+  /** The lines from `start` to before `end`, counted from 0, as far as the limits of a window go. */
+  async cat(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[]> {
+    return textOf((await this.window({ start, end })).lines)
+  }
+
+  /** Line `number`, counted from 0; `undefined` when there is none. */
+  async line(number: number): Promise<string | undefined> {
+    if (!Number.isInteger(number) || number < 0) return undefined
+    return (await this.cat(number, number + 1))[0]
+  }
+
+  /** Lines with their numbers, what was cut off them, and where to go on. */
+  window(range: LineRange, limits: Partial<WindowLimits> = {}): Promise<LineWindow> {
+    const start = clamp(range.start, 0, this.lineCount())
+    const end = clamp(range.end, start, this.lineCount())
+    const offset = clamp(range.offset ?? 0, 0, this.byteLength())
+    return readWindow(this.#reader, { start, end, offset }, { ...METHOD_LIMITS, ...limits })
+  }
+
+  /** The last lines with their numbers and what was cut off them. */
+  tailWindow(count: number, limits: Partial<WindowLimits> = {}): Promise<readonly LineText[]> {
+    const lines = clamp(count, 0, this.lineCount())
+    return readTail(this.#reader, lines, { ...METHOD_LIMITS, ...limits })
+  }
+
+  /** Every line from `start` on, in memory that does not grow; lines beyond 64 KB are cut. */
+  async *lines({ start = 0, signal }: LinesOptions = {}): AsyncGenerator<string> {
+    const end = this.lineCount()
+    const pace = pacer()
+    for (let at = clamp(start, 0, end); at < end; ) {
+      signal?.throwIfAborted()
+      const { lines } = await readWindow(this.#reader, { start: at, end }, LINES_PER_STEP)
+      for (const { text } of lines) yield text
+      at += lines.length
+      await pace()
+    }
+  }
+
+  /** Lines that match, with their numbers, what was left out, and a cursor to go on. */
+  grep(pattern: string, { context, ...options }: GrepOptions = {}): Promise<SearchAnswer> {
+    const around = context === undefined ? {} : { before: context, after: context }
+    return searchSpool(this.#reader, { ...around, ...options, pattern })
+  }
+
+  /** How many tokens the text is; measured on samples and marked as an estimate when it is large. */
+  estimateTokens(encoding = 'o200k_base'): Promise<TokenCount> {
+    return spooledTokens(this.#reader, encoding)
+  }
+
+  /** The whole text, byte for byte, refused above `limit` bytes. */
   async asString(limit = DEFAULT_TEXT_LIMIT): Promise<string> {
     const actual = this.byteLength()
     if (actual > limit) {
       const message = `The artifact has ${actual} bytes, more than the limit of ${limit}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
     }
-    return new TextDecoder().decode(await this.#reader.read(0, actual))
+    return decodeUtf8(await this.#reader.read(0, actual))
+  }
+
+  /** What a handle tells about the structure, cheaply and in a few hundred characters. */
+  async preview(): Promise<string | undefined> {
+    return undefined
   }
 
   /** A reference by content: class, digest and size. The bytes stay on the spool. */
@@ -65,3 +187,5 @@ export class SpooledArtifact implements Artifact {
     return #reader in this
   }
 }
+
+const textOf = (lines: readonly LineText[]) => lines.map(({ text }) => text)

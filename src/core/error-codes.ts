@@ -77,6 +77,10 @@ export interface ErrorData {
   E_STREAM_BROKEN: { readonly reason: string }
   /** A payload is not of any shape that this protocol has. */
   E_UNKNOWN_PAYLOAD: { readonly api: string }
+  /** The text of an artifact is not of its kind; the position is counted in bytes. */
+  E_ARTIFACT_MALFORMED: { readonly kind: string; readonly position: number }
+  /** A path into an artifact cannot be read, or leads nowhere. */
+  E_INVALID_PATH: { readonly path: string }
   /** A stored record cannot be restored: a part it refers to is not available. */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /** The store has no such conversation, gate or record. */

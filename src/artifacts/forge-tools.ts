@@ -1,0 +1,201 @@
+import { isBobbinError } from '../core/error.ts'
+import type { ErrorCode } from '../core/error-codes.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import { type Artifact, isArtifact } from '../spool/artifact.ts'
+import { ArtifactTool } from '../tools/artifact-tool.ts'
+import type { SelfDescribingSchema } from '../tools/input-schema.ts'
+import { ToolRegistry } from '../tools/tool-registry.ts'
+import { SCAN_MS } from './answer-limits.ts'
+import { describeParameters, type Query, queriesOf, readParameters } from './query.ts'
+import { renderAnswer } from './render-answer.ts'
+
+/** What forging looks at: the calls that are visible in this request, oldest first. */
+export interface ForgeContext {
+  readonly turnToolCalls: Iterable<{
+    readonly id: string
+    readonly results: unknown
+    readonly fromArtifactTool?: boolean
+  }>
+}
+
+export interface ForgeOptions {
+  /** `string` keeps the schemas the same from request to request; `enum` lists the ids. */
+  readonly callIds?: 'enum' | 'string'
+  /** How long one answer may take. */
+  readonly timeoutMs?: number
+}
+
+interface Selection extends ForgeOptions {
+  readonly fits: (artifact: Artifact) => boolean
+}
+
+/** The newest calls that are offered: an enum of thousands would cost more than it helps. */
+const MAX_CALLS = 64
+
+/** What a model did wrong is answered; what is broken is thrown. */
+const ANSWERED: readonly ErrorCode[] = [
+  'E_ARTIFACT_MALFORMED',
+  'E_INVALID_CURSOR',
+  'E_INVALID_PATH',
+  'E_LIMIT_EXCEEDED',
+  'E_PATTERN_UNSUPPORTED',
+]
+
+type Calls = ReadonlyMap<string, readonly Artifact[]>
+
+/** Makes one ephemeral tool for each query that some artifact of the context answers. */
+export function forgeTools(context: ForgeContext, selection: Selection): ToolRegistry {
+  const calls = artifactCalls(context, selection)
+  const queries = new Map<string, Query>()
+  for (const artifact of [...calls.values()].flat()) {
+    for (const [name, query] of queriesOf(artifact.constructor)) {
+      if (!queries.has(name)) queries.set(name, query)
+    }
+  }
+  return new ToolRegistry([...queries.values()].map((query) => forge(query, calls, selection)))
+}
+
+/** An answer of an artifact tool is never offered: a model cannot grep a grep. */
+function artifactCalls(context: ForgeContext, { fits }: Selection): Calls {
+  const calls = new Map<string, readonly Artifact[]>()
+  for (const { id, results, fromArtifactTool } of context.turnToolCalls) {
+    if (fromArtifactTool === true) continue
+    const artifacts: readonly unknown[] = Array.isArray(results) ? results : [results]
+    if (artifacts.length === 0 || !artifacts.every(isArtifact)) continue
+    if (artifacts.some(fits)) calls.set(id, artifacts)
+  }
+  return new Map([...calls].slice(-MAX_CALLS))
+}
+
+function forge(query: Query, all: Calls, selection: Selection): ArtifactTool {
+  const answers = (artifact: Artifact) =>
+    selection.fits(artifact) && queriesOf(artifact.constructor).has(query.name)
+  const calls: Calls = new Map([...all].filter(([, artifacts]) => artifacts.some(answers)))
+  return new ArtifactTool({
+    name: `artifact_${query.name}`,
+    description: query.description,
+    inputSchema: inputSchema(query, calls, selection),
+    effect: 'read',
+    ephemeral: true,
+    onCollision: 'replace',
+    async handler(args, { signal }) {
+      const { callId, index, ...rest } = args
+      const found = find(calls, String(callId), index === undefined ? 0 : Number(index), answers)
+      if (typeof found === 'string') return found
+      const own = queriesOf(found.constructor).get(query.name) ?? query
+      return run(own, found, rest, signal, selection.timeoutMs ?? SCAN_MS)
+    },
+  })
+}
+
+/** Shows the model an exact schema, and reads what it sends with patience. */
+function inputSchema(
+  { parameters }: Query,
+  calls: Calls,
+  { callIds = 'enum' }: Selection,
+): SelfDescribingSchema<Record<string, unknown>> {
+  const ids = [...calls.keys()]
+  const several = Math.max(...[...calls.values()].map((artifacts) => artifacts.length))
+  const { properties, required } = describeParameters(parameters)
+  const callId: JsonObject = {
+    type: 'string',
+    description: 'The id of the tool call whose result to look into',
+    ...(callIds === 'enum' && { enum: ids }),
+  }
+  const index: JsonValue = {
+    type: 'integer',
+    description: 'Which of the results of a call that gave several, counted from 0',
+    minimum: 0,
+    maximum: several - 1,
+    default: 0,
+  }
+  const jsonSchema = {
+    type: 'object',
+    properties: { callId, ...((several > 1 || callIds === 'string') && { index }), ...properties },
+    required: ['callId', ...required],
+    additionalProperties: false,
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'bobbin',
+      jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
+      validate(raw) {
+        const given = raw as Readonly<Record<string, unknown>>
+        const { args, issues } = readParameters({ ...TARGET, ...parameters }, given)
+        if (issues.length === 0) return { value: args }
+        return { issues: issues.map(({ path, rule }) => ({ path: [path], message: rule })) }
+      },
+    },
+  }
+}
+
+const TARGET = {
+  callId: { type: 'string', description: '' },
+  index: {
+    type: 'integer',
+    description: '',
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    optional: true,
+  },
+} as const
+
+/** The artifact that was meant, or what to tell the model instead. */
+function find(
+  calls: Calls,
+  callId: string,
+  index: number,
+  answers: (artifact: Artifact) => boolean,
+): Artifact | string {
+  const artifacts = calls.get(callId)
+  if (artifacts === undefined) {
+    return `Error: this tool has no result of a call \`${shorten(callId)}\`. Use one of these as \`callId\`: ${listed([...calls.keys()])}.`
+  }
+  const artifact = artifacts[index]
+  if (artifact !== undefined && answers(artifact)) return artifact
+  const usable = artifacts.flatMap((each, at) => (answers(each) ? [String(at)] : []))
+  const what =
+    artifact === undefined
+      ? `has no result ${index}`
+      : `has a result ${index} of kind ${artifact.kind}, which this tool does not read`
+  return `Error: the call \`${callId}\` ${what}. Use one of these as \`index\`: ${listed(usable)}.`
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(-20).map(shorten).join(', ')
+  return names.length > 20 ? `${shown} (the newest 20 of ${names.length})` : shown
+}
+
+const shorten = (id: string) => (id.length > 100 ? `${id.slice(0, 100)}…` : id)
+
+async function run(
+  query: Query,
+  artifact: Artifact,
+  args: Record<string, unknown>,
+  outer: AbortSignal,
+  timeoutMs: number,
+): Promise<string> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([outer, deadline])
+  try {
+    const running = Promise.resolve(query.run(artifact, args as never, { signal }))
+    return renderAnswer(await untilAborted(running, signal))
+  } catch (error) {
+    if (isBobbinError(error) && ANSWERED.includes(error.code)) return `Error: ${error.message}`
+    if (deadline.aborted && !outer.aborted) {
+      return `Error: no answer within ${timeoutMs / 1000} s. Ask for less: fewer lines, a narrower range or path.`
+    }
+    throw error
+  }
+}
+
+/** A query that does not heed its signal is left behind, not waited for. */
+function untilAborted<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,19 @@
+import { ANSWER_CHARS } from './answer-limits.ts'
+import type { QueryAnswer } from './query.ts'
+import { cutText } from './text-cut.ts'
+
+/** Room for line numbers and markers beside the text that the queries bound themselves. */
+const HARD_LIMIT = ANSWER_CHARS + 4_000
+
+/** An answer as the model reads it: what was left out and how to go on stand below the text. */
+export function renderAnswer(answer: QueryAnswer | string): string {
+  const { text, leftOut, cursor } = typeof answer === 'string' ? asAnswer(answer) : answer
+  const shown = cutText(text, HARD_LIMIT)
+  const notes: string[] = []
+  if (shown.length < text.length) notes.push(`${text.length - shown.length} characters cut off`)
+  if (leftOut !== undefined) notes.push(`left out: ${leftOut}`)
+  if (cursor !== undefined) notes.push(`to go on, call again with cursor "${cursor}"`)
+  return notes.length === 0 ? shown : `${shown}\n[${notes.join('; ')}]`
+}
+
+const asAnswer = (text: string): QueryAnswer => ({ text })

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../core/json.ts'
+
+export const FILTER_OPERATORS = [
+  'equals',
+  'not_equals',
+  'contains',
+  'greater',
+  'less',
+  'exists',
+  'missing',
+] as const
+
+export type FilterOperator = (typeof FILTER_OPERATORS)[number]
+export type FilterOperand = string | number | boolean | null | undefined
+
+type Test = (value: JsonValue | undefined, operand: FilterOperand) => boolean
+
+const TESTS: { readonly [O in FilterOperator]: Test } = {
+  exists: (value) => value !== undefined,
+  missing: (value) => value === undefined,
+  equals: (value, operand) => value === (operand ?? null),
+  not_equals: (value, operand) => value !== (operand ?? null),
+  contains: (value, operand) =>
+    typeof value === 'string'
+      ? value.includes(String(operand))
+      : Array.isArray(value) && value.includes(operand),
+  greater: (value, operand) => compare(value, operand) > 0,
+  less: (value, operand) => compare(value, operand) < 0,
+}
+
+/** Whether a value, or its absence, satisfies one condition. */
+export function satisfies(
+  value: JsonValue | undefined,
+  operator: FilterOperator,
+  operand: FilterOperand,
+): boolean {
+  return TESTS[operator](value, operand)
+}
+
+/** Numbers with numbers and text with text; anything else is neither greater nor less. */
+function compare(value: JsonValue | undefined, operand: FilterOperand): number {
+  if (typeof value === 'number' && typeof operand === 'number') return value - operand
+  if (typeof value !== 'string' || typeof operand !== 'string') return Number.NaN
+  return value < operand ? -1 : value > operand ? 1 : 0
+}

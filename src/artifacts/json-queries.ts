@@ -1,0 +1,214 @@
+import { ANSWER_CHARS, LINE_CHARS, SCAN_MS } from './answer-limits.ts'
+import { itemCursor } from './cursor.ts'
+import type { JsonPlace, ScanOptions } from './json-document.ts'
+import { FILTER_OPERATORS, satisfies } from './json-filter.ts'
+import {
+  type ItemRange,
+  type ItemsEnd,
+  type JsonItem,
+  parseItem,
+  type Taken,
+} from './json-items.ts'
+import { parsePath, valueAt } from './json-path.ts'
+import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
+import { brief } from './text-cut.ts'
+
+/** What the queries on JSON need of an artifact. */
+interface QueryableJson {
+  type(path?: string): Promise<JsonPlace['type']>
+  keys(path?: string, options?: ScanOptions): Promise<string[]>
+  length(path?: string, options?: ScanOptions): Promise<number>
+  textAt(
+    path: string,
+    maxBytes: number,
+  ): Promise<{ readonly type: string; readonly text: string | undefined }>
+  walk(
+    path: string,
+    range: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
+    take: (item: JsonItem) => Taken,
+  ): Promise<ItemsEnd>
+}
+
+const PATH = {
+  type: 'string',
+  description: 'Where in the document, such as users[0].name; the root when left out',
+  maxLength: 1_000,
+  default: '',
+} as const
+
+const FIELD = {
+  type: 'string',
+  description: 'A path inside each item, such as address.city',
+  maxLength: 1_000,
+} as const
+
+const POSITION = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
+const START = { ...POSITION, description: 'The first item, counted from 0', default: 0 } as const
+const LIMIT = {
+  type: 'integer',
+  description: 'How many items to show',
+  minimum: 1,
+  maximum: 500,
+  default: 50,
+} as const
+
+const type = query({
+  name: 'json_type',
+  description: 'Tells the type of a value: object, array, string, number, boolean, null or NDJSON.',
+  parameters: { path: PATH },
+  async run(json: QueryableJson, { path }) {
+    const found = await json.type(path)
+    return found === 'lines' ? 'NDJSON: one value a line' : found
+  },
+})
+
+const keys = query({
+  name: 'json_keys',
+  description:
+    'Lists the keys of an object; for an array or NDJSON, the keys of its first 1,000 items.',
+  parameters: { path: PATH },
+  async run(json: QueryableJson, { path }, { signal }) {
+    const found = await json.keys(path, { ...(signal && { signal }) })
+    const shown: string[] = []
+    let left = ANSWER_CHARS
+    for (const key of found) {
+      const row = brief(key, 200)
+      left -= row.length + 1
+      if (left < 0) break
+      shown.push(row)
+    }
+    const hidden = found.length - shown.length
+    return {
+      text: shown.join('\n') || '(no keys)',
+      ...(hidden > 0 && { leftOut: `${hidden} more keys; json_slice shows members by position` }),
+    }
+  },
+})
+
+const length = query({
+  name: 'json_length',
+  description: 'Counts the items of an array, the members of an object, or the values of NDJSON.',
+  parameters: { path: PATH },
+  run: async (json: QueryableJson, { path }, { signal }) =>
+    String(await json.length(path, { ...(signal && { signal }) })),
+})
+
+const get = query({
+  name: 'json_get',
+  description: 'Shows the value at a path, as it is written in the document.',
+  parameters: { path: PATH },
+  async run(json: QueryableJson, { path }) {
+    const found = await json.textAt(path, ANSWER_CHARS)
+    if (found.text !== undefined) return found.text
+    return `(this ${found.type} is too large to show at once: use json_keys and a longer path, or json_slice with this path)`
+  },
+})
+
+const slice = query({
+  name: 'json_slice',
+  description: 'Shows some items of an array, an object or NDJSON, each with its position.',
+  parameters: { path: PATH, start: START, limit: LIMIT, cursor: CURSOR },
+  run: (json: QueryableJson, args, context) => listItems(json, args, context, ({ text }) => text),
+})
+
+const pluck = query({
+  name: 'json_pluck',
+  description: 'Shows the same fields of many items of an array, an object or NDJSON.',
+  parameters: {
+    path: PATH,
+    fields: { type: 'strings', description: 'Paths inside each item', maxItems: 20 },
+    start: START,
+    limit: LIMIT,
+    cursor: CURSOR,
+  },
+  run(json: QueryableJson, args, context) {
+    const fields = args.fields.map((field) => [field, parsePath(field)] as const)
+    return listItems(json, args, context, ({ text }) => {
+      if (text === undefined) return undefined
+      const value = parseItem(text)
+      const [only] = fields
+      if (fields.length === 1 && only) return JSON.stringify(valueAt(value, only[1]) ?? null)
+      const picked = fields.map(([name, path]) => [name, valueAt(value, path) ?? null])
+      return JSON.stringify(Object.fromEntries(picked))
+    })
+  },
+})
+
+const filter = query({
+  name: 'json_filter',
+  description:
+    'Finds the items of an array, an object or NDJSON whose field satisfies a condition.',
+  parameters: {
+    path: PATH,
+    field: FIELD,
+    operator: { type: 'string', description: 'How to compare', enum: FILTER_OPERATORS },
+    value: { type: 'scalar', description: 'What to compare with', optional: true },
+    start: START,
+    limit: LIMIT,
+    cursor: CURSOR,
+  },
+  run(json: QueryableJson, args, context) {
+    const field = parsePath(args.field)
+    return listItems(json, args, context, ({ text }) => {
+      // An item too large to look into is shown by its size, never passed over in silence.
+      if (text === undefined) return undefined
+      return satisfies(valueAt(parseItem(text), field), args.operator, args.value) ? text : PASS
+    })
+  },
+})
+
+/** The queries that JSON answers beside those on text. */
+export const jsonQueries: readonly Query[] = [type, keys, length, get, slice, pluck, filter]
+
+/** No JSON is empty text. */
+const PASS = ''
+
+interface ListArguments {
+  readonly path: string
+  readonly start: number
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+/** Lists items as far as an answer goes; `show` gives a row's text, or `PASS` to leave an item out. */
+async function listItems(
+  json: QueryableJson,
+  { path, start, limit, cursor }: ListArguments,
+  context: QueryContext,
+  show: (item: JsonItem) => string | undefined,
+): Promise<QueryAnswer> {
+  const rows: string[] = []
+  let left = ANSWER_CHARS
+  const range = { ...timed(context), start, end: Number.POSITIVE_INFINITY, cursor }
+  const end = await json.walk(path, range, (item) => {
+    const shown = show(item)
+    if (shown === PASS) return 'passed'
+    if (rows.length === limit) return 'full'
+    const row = `${label(item)}: ${cell(shown, item)}`
+    if (row.length + 1 > left && rows.length > 0) return 'full'
+    left -= row.length + 1
+    rows.push(row)
+    return 'taken'
+  })
+  const text = rows.join('\n') || `(no items; ${end.seen} were looked at)`
+  if (end.next === undefined) return { text }
+  const leftOut = end.outOfTime
+    ? `items from ${end.next.index} on, because time was up`
+    : `items from ${end.next.index} on`
+  return { text, leftOut, cursor: itemCursor(end.next) }
+}
+
+const label = ({ index, key }: JsonItem) =>
+  key === undefined ? String(index) : `${index} ${JSON.stringify(brief(key, 100))}`
+
+function cell(shown: string | undefined, { type: kind, byteLength }: JsonItem): string {
+  if (shown === undefined) return `(${kind} of ${byteLength} bytes, too large to look into)`
+  const line = shown.includes('\n') ? JSON.stringify(parseItem(shown)) : shown
+  if (line.length <= LINE_CHARS) return line
+  return `${brief(line, LINE_CHARS)} [${line.length - LINE_CHARS} characters more]`
+}
+
+const timed = ({ signal }: QueryContext): ScanOptions => ({
+  maxMs: SCAN_MS / 2,
+  ...(signal && { signal }),
+})

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { askArtifact as ask } from '../../test/ask-artifact.ts'
+import { isBobbinError } from '../core/error.ts'
+import type { ErrorCode } from '../core/error-codes.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
+import { SpooledArtifact } from './spooled-artifact.ts'
+import { SpooledJsonArtifact } from './spooled-json-artifact.ts'
+
+const spool = memorySpool()
+const json = async (text: string) => new SpooledJsonArtifact(await spool.write(text))
+const users = Array.from({ length: 1_000 }, (_, i) => ({
+  id: i,
+  name: `user ${i}`,
+  address: { city: i % 3 === 0 ? 'Ulm' : 'Bonn' },
+}))
+const document = { version: 2, users, 'a.b': { '': 1 }, empty: [], nothing: null }
+
+const code = (expected: ErrorCode) => (error: unknown) => isBobbinError(error, expected)
+
+describe('SpooledJsonArtifact', () => {
+  for (const space of [undefined, 2]) {
+    it(`answers for a document ${space ? 'in many lines' : 'in one line'}`, async () => {
+      const artifact = await json(JSON.stringify(document, null, space))
+      expect(await artifact.type()).toBe('object')
+      expect(await artifact.type('nothing')).toBe('null')
+      expect(await artifact.keys()).toEqual(Object.keys(document))
+      expect(await artifact.keys('users')).toEqual(['id', 'name', 'address'])
+      expect(await artifact.length()).toBe(5)
+      expect(await artifact.length('users')).toBe(1_000)
+      expect(await artifact.length('empty')).toBe(0)
+      expect(await artifact.get('users[999].address.city')).toBe('Ulm')
+      expect(await artifact.get('/users/1/name')).toBe('user 1')
+      expect(await artifact.get('["a.b"]')).toEqual({ '': 1 })
+      expect(await artifact.get('$')).toEqual(document)
+      expect(await artifact.slice(10, 12, { path: 'users' })).toEqual(users.slice(10, 12))
+      expect(await artifact.pluck('address.city', { path: 'users', end: 4 })).toEqual(
+        users.slice(0, 4).map(({ address }) => address.city),
+      )
+      const inUlm = { field: 'address.city', operator: 'equals', value: 'Ulm' } as const
+      expect(await artifact.filter(inUlm, { path: 'users' })).toEqual(
+        users.filter(({ address }) => address.city === 'Ulm'),
+      )
+    })
+  }
+
+  it('reads NDJSON as a sequence', async () => {
+    const artifact = await json(`${users.map((user) => JSON.stringify(user)).join('\n')}\n`)
+    expect(await artifact.type()).toBe('lines')
+    expect(await artifact.length()).toBe(1_000)
+    expect(await artifact.keys()).toEqual(['id', 'name', 'address'])
+    expect(await artifact.get('[7].name')).toBe('user 7')
+    expect(await artifact.slice(998, 2_000)).toEqual(users.slice(998))
+    expect(await artifact.preview()).toBe(
+      'NDJSON; its first 20 items have the keys: id, name, address',
+    )
+  })
+
+  it('reads scalars, a byte order mark and space around', async () => {
+    expect(await (await json('\ufeff 12 \n')).get()).toBe(12)
+    expect(await (await json('"x"')).type()).toBe('string')
+    expect(await (await json('1\n2\n')).slice(0, 9)).toEqual([1, 2])
+  })
+
+  it('takes keys such as `__proto__` as data and resolves own properties alone', async () => {
+    const artifact = await json('[{"__proto__":{"admin":true},"a":{}},{"a":1}]')
+    expect(await artifact.keys()).toEqual(['__proto__', 'a'])
+    expect(await artifact.get('[0].__proto__.admin')).toBe(true)
+    expect(await artifact.pluck('__proto__.admin')).toEqual([true, null])
+    expect(await artifact.pluck('a.toString')).toEqual([null, null])
+    expect(await artifact.pluck('constructor')).toEqual([null, null])
+    await expect(artifact.get('[1].constructor')).rejects.toSatisfy(code('E_INVALID_PATH'))
+    expect(({} as Record<string, unknown>)['admin']).toBeUndefined()
+  })
+
+  it('says where a path ends and what is there', async () => {
+    const artifact = await json(JSON.stringify(document))
+    await expect(artifact.get('users[0].mail')).rejects.toThrow(
+      'The path `$.users[0].mail` leads nowhere: $.users[0] is an object with the keys id, name, address.',
+    )
+    await expect(artifact.get('users[5000]')).rejects.toThrow('$.users is an array of 1000')
+    await expect(artifact.length('version')).rejects.toThrow('a number has no items')
+    await expect(artifact.get('a[')).rejects.toSatisfy(code('E_INVALID_PATH'))
+  })
+
+  it('tells where JSON is broken, and answers what lies before', async () => {
+    const artifact = await json('[{"a":1},{"a":2},{"a" 3}]')
+    expect(await artifact.get('[1].a')).toBe(2)
+    await expect(artifact.length()).rejects.toThrow('at byte 22 stands `3`, where `:` should be')
+    await expect((await json('[1] x')).length()).rejects.toThrow('nothing more should be')
+    await expect((await json('hello')).type()).rejects.toSatisfy(code('E_ARTIFACT_MALFORMED'))
+    await expect((await json('')).type()).rejects.toSatisfy(code('E_ARTIFACT_MALFORMED'))
+    await expect((await json('['.repeat(100_000))).length()).rejects.toThrow('nested deeper')
+  })
+
+  it('refuses to hold a value that is too large', async () => {
+    const artifact = await json(JSON.stringify({ big: 'x'.repeat(2_000_000), small: 1 }))
+    await expect(artifact.get('big')).rejects.toSatisfy(code('E_LIMIT_EXCEEDED'))
+    expect(await artifact.get('small')).toBe(1)
+  })
+})
+
+describe('forged JSON tools', () => {
+  it('offer fourteen tools and page by cursor', async () => {
+    const artifact = await json(JSON.stringify(users))
+    const tools = SpooledArtifact.forgeTools({ turnToolCalls: [{ id: 'c', results: artifact }] })
+    expect(tools.size).toBe(14)
+    const seen: unknown[] = []
+    let cursor: string | undefined
+    for (let pages = 0; pages < 50; pages++) {
+      const answer = await ask(artifact, 'json_slice', { cursor, limit: 73 })
+      const rows = answer.split('\n').filter((row) => !row.startsWith('['))
+      seen.push(...rows.map((row) => JSON.parse(row.replace(/^\d+: /, ''))))
+      cursor = /cursor "([^"]+)"/.exec(answer)?.[1]
+      if (cursor === undefined) break
+    }
+    expect(seen).toEqual(users)
+  })
+
+  it('answer in words that a model can act on', async () => {
+    const artifact = await json(JSON.stringify(document))
+    expect(await ask(artifact, 'json_type', { path: 'users' })).toBe('array')
+    expect(await ask(artifact, 'json_keys')).toBe('version\nusers\na.b\nempty\nnothing')
+    expect(await ask(artifact, 'json_length', { path: 'users' })).toBe('1000')
+    expect(await ask(artifact, 'json_get', { path: 'users[3].address' })).toBe('{"city":"Ulm"}')
+    expect(await ask(artifact, 'json_get', { path: 'users' })).toMatch(/^\(this array is too large/)
+    expect(await ask(artifact, 'json_get', { path: 'nope' })).toMatch(/^Error: The path `\$\.nope`/)
+    expect(await ask(artifact, 'json_slice', { path: 'users', start: 998 })).toBe(
+      `998: ${JSON.stringify(users[998])}\n999: ${JSON.stringify(users[999])}`,
+    )
+    const where = { path: 'users', field: 'id', operator: 'less', value: 2 }
+    expect(await ask(artifact, 'json_filter', where)).toBe(
+      `0: ${JSON.stringify(users[0])}\n1: ${JSON.stringify(users[1])}`,
+    )
+    const fields = ['id', 'address.city']
+    expect(await ask(artifact, 'json_pluck', { path: 'users', fields, limit: 1 })).toBe(
+      '0: {"id":0,"address.city":"Ulm"}\n[left out: items from 1 on; to go on, call again with cursor "item:1@71"]',
+    )
+    expect(await ask(artifact, 'json_slice', { path: 'users', cursor: 'item:5@9' })).toMatch(
+      /^Error: This is not valid JSON/,
+    )
+  })
+
+  it('keep numbers as they are written and answers bounded', async () => {
+    expect(await ask(await json('[12345678901234567890]'), 'json_slice')).toBe(
+      '0: 12345678901234567890',
+    )
+    const wide = await json(JSON.stringify(Array.from({ length: 300 }, () => 'é'.repeat(9_000))))
+    expect((await ask(wide, 'json_slice', { limit: 500 })).length).toBeLessThan(17_000)
+    const manyKeys = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`key ${i}`, i]))
+    expect((await ask(await json(JSON.stringify(manyKeys)), 'json_keys')).length).toBeLessThan(
+      17_000,
+    )
+  })
+})

@@ -1,0 +1,202 @@
+import { isBobbinError } from '../core/error.ts'
+import type { JsonValue } from '../core/json.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
+import { type ItemPosition, readItemCursor } from './cursor.ts'
+import {
+  findRoot,
+  type JsonPlace,
+  locate,
+  readValue,
+  type ScanOptions,
+  scanMembers,
+} from './json-document.ts'
+import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
+import {
+  type ItemRange,
+  type ItemsEnd,
+  type JsonItem,
+  parseItem,
+  type Taken,
+  walkItems,
+} from './json-items.ts'
+import { parsePath, pathLeadsNowhere, valueAt } from './json-path.ts'
+import { jsonQueries } from './json-queries.ts'
+import type { Query } from './query.ts'
+import { SpooledArtifact } from './spooled-artifact.ts'
+import { brief } from './text-cut.ts'
+
+/** Items that one call of a method gives at most. */
+const MAX_ITEMS = 10_000
+const MAX_KEYS = 10_000
+const SAMPLED_ITEMS = 1_000
+const PREVIEW_ITEMS = 20
+const PREVIEW_KEYS = 40
+
+/** Which part of a document a method looks at. */
+export interface JsonRange extends ScanOptions {
+  /** Where the array, object or NDJSON lies; the root unless told. */
+  readonly path?: string
+  readonly start?: number
+  readonly end?: number
+}
+
+/** A condition on one field of an item. */
+export interface JsonCondition {
+  readonly field: string
+  readonly operator: FilterOperator
+  readonly value?: FilterOperand
+}
+
+/**
+ * JSON on a spool, a document or one value a line (NDJSON). Queries read as far as they must and hold only
+ * what they answer, so that an array of 100 MB can be counted, sliced and plucked.
+ */
+export class SpooledJsonArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'json'
+  static override readonly queries: readonly Query[] = jsonQueries
+
+  /** The type at a path; `lines` for NDJSON as a whole. */
+  async type(path = ''): Promise<JsonPlace['type']> {
+    return (await this.#at(path)).type
+  }
+
+  /** The keys of an object; of an array or NDJSON, those of its first thousand items. */
+  async keys(path = '', options: ScanOptions = {}): Promise<string[]> {
+    const place = await this.#at(path, options)
+    const keys = new Set<string>()
+    if (place.type !== 'object') {
+      const range = { ...options, start: 0, end: SAMPLED_ITEMS }
+      await walkItems(this.reader, place, range, ({ type, text }) => {
+        if (type !== 'object' || text === undefined) return 'passed'
+        for (const key of Object.keys(parseItem(text) as object)) keys.add(key)
+        return keys.size < MAX_KEYS ? 'taken' : 'full'
+      })
+      return [...keys].slice(0, MAX_KEYS)
+    }
+    await scanMembers(this.reader, place, undefined, options, {
+      begin({ key = '' }) {
+        keys.add(key)
+        return keys.size < MAX_KEYS ? 'skip' : 'stop'
+      },
+      end: () => 'go on',
+    })
+    return [...keys]
+  }
+
+  /** How many members an array or object has, or how many values NDJSON. */
+  async length(path = '', options: ScanOptions = {}): Promise<number> {
+    const place = await this.#container(path, options)
+    const skip = { begin: () => 'skip' as const, end: () => 'go on' as const }
+    return (await scanMembers(this.reader, place, undefined, options, skip)).count
+  }
+
+  /** The value at a path, refused above 1 MB. */
+  async get(path = ''): Promise<JsonValue> {
+    const place = await this.#at(path)
+    if (place.type === 'lines') return this.slice(0, MAX_ITEMS)
+    return parseItem(await readValue(this.reader, place))
+  }
+
+  /** Items `start` to before `end` of an array, an object's values, or NDJSON; `null` for one above 1 MB. */
+  async slice(start: number, end: number, options: JsonRange = {}): Promise<JsonValue[]> {
+    return this.#collect({ ...options, start, end }, (value) => value)
+  }
+
+  /** One field of every item in the range; `null` where an item lacks it. */
+  async pluck(field: string, range: JsonRange = {}): Promise<JsonValue[]> {
+    const path = parsePath(field)
+    return this.#collect(range, (value) => valueAt(value, path) ?? null)
+  }
+
+  /** The items in the range that satisfy a condition. */
+  async filter(condition: JsonCondition, range: JsonRange = {}): Promise<JsonValue[]> {
+    const field = parsePath(condition.field)
+    return this.#collect(range, (value) =>
+      satisfies(valueAt(value, field), condition.operator, condition.value) ? value : undefined,
+    )
+  }
+
+  /** Goes over the items at a path; the way in for queries of subclasses. */
+  async walk(
+    path: string,
+    { cursor, ...range }: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
+    take: (item: JsonItem) => Taken,
+  ): Promise<ItemsEnd> {
+    const place = await this.#container(path, range)
+    const after: ItemPosition | undefined = cursor ? readItemCursor(cursor) : undefined
+    return walkItems(this.reader, place, { ...range, ...(after && { after }) }, take)
+  }
+
+  /** The text of the value at a path, as it is written; absent when it is larger than `maxBytes`. */
+  async textAt(
+    path: string,
+    maxBytes: number,
+  ): Promise<{ readonly type: JsonPlace['type']; readonly text: string | undefined }> {
+    const place = await this.#at(path)
+    if (place.type === 'lines') return { type: 'lines', text: undefined }
+    try {
+      return { type: place.type, text: await readValue(this.reader, place, maxBytes) }
+    } catch (error) {
+      if (!isBobbinError(error, 'E_LIMIT_EXCEEDED')) throw error
+      return { type: place.type, text: undefined }
+    }
+  }
+
+  /** Type and keys, read from the beginning only. */
+  override async preview(): Promise<string | undefined> {
+    const { type } = await this.#at('')
+    if (type !== 'object' && type !== 'array' && type !== 'lines') return `a ${type}`
+    const keys = new Set<string>()
+    let items = 0
+    await this.walk('', { start: 0, end: PREVIEW_ITEMS, maxMs: 50 }, (item) => {
+      items++
+      if (type === 'object') keys.add(`${brief(item.key ?? '', 40)} (${item.type})`)
+      else if (item.type === 'object' && item.text !== undefined) {
+        for (const key of Object.keys(parseItem(item.text) as object)) keys.add(brief(key, 40))
+      }
+      return keys.size < PREVIEW_KEYS ? 'taken' : 'full'
+    })
+    const shown = [...keys].slice(0, PREVIEW_KEYS).join(', ')
+    if (type === 'object') return `an object; its first keys: ${shown || 'none'}`
+    const what = type === 'lines' ? 'NDJSON' : 'an array'
+    return keys.size === 0 ? what : `${what}; its first ${items} items have the keys: ${shown}`
+  }
+
+  async #collect(
+    { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options }: JsonRange,
+    pick: (value: JsonValue) => JsonValue | undefined,
+  ): Promise<JsonValue[]> {
+    const picked: JsonValue[] = []
+    await this.walk(path, { ...options, start: Math.max(0, start), end }, ({ text }) => {
+      const value = pick(text === undefined ? null : parseItem(text))
+      if (value === undefined) return 'passed'
+      picked.push(value)
+      return picked.length < MAX_ITEMS ? 'taken' : 'full'
+    })
+    return picked
+  }
+
+  async #at(path: string, options: Pick<ScanOptions, 'signal'> = {}): Promise<JsonPlace> {
+    const steps = parsePath(path)
+    return locate(this.reader, await rootOf(this.reader), steps, options)
+  }
+
+  async #container(path: string, options: ScanOptions): Promise<JsonPlace> {
+    const place = await this.#at(path, options)
+    if (['array', 'object', 'lines'].includes(place.type)) return place
+    throw pathLeadsNowhere(parsePath(path), `a ${place.type} has no items; get it instead`)
+  }
+}
+
+/** Whether a spool is a document or NDJSON is found out once. */
+const roots = new WeakMap<SpoolReader, Promise<JsonPlace>>()
+
+function rootOf(reader: SpoolReader): Promise<JsonPlace> {
+  let root = roots.get(reader)
+  if (root === undefined) {
+    root = findRoot(reader)
+    roots.set(reader, root)
+    root.catch(() => roots.delete(reader))
+  }
+  return root
+}

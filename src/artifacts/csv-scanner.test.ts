@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isBobbinError } from '../core/error.ts'
+import { CsvScanner } from './csv-scanner.ts'
+
+function parse(text: string, pieceBytes = 1_000, delimiter = ','): string[][] {
+  const rows: string[][] = []
+  const start = { byte: 0, index: 0 }
+  const scanner = new CsvScanner(delimiter.charCodeAt(0), start, (row) => {
+    rows.push(row.cells())
+    return 'go on'
+  })
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    scanner.write(bytes.subarray(at, at + pieceBytes))
+  }
+  scanner.finish()
+  return rows
+}
+
+const quote = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+describe('CsvScanner', () => {
+  it('reads back what was written by RFC 4180, whatever the pieces', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', 'é', '👋', '"', ',', '\n', '\r\n', ' ') })
+    const row = fc.tuple(fc.constant('x'), cell, cell)
+    fc.assert(
+      fc.property(fc.array(row), fc.integer({ min: 1, max: 7 }), (rows, piece) => {
+        const text = rows.map((cells) => cells.map(quote).join(',')).join('\r\n')
+        expect(parse(text, piece)).toEqual(rows)
+        expect(parse(`${text}\n`, piece)).toEqual(rows)
+      }),
+    )
+  })
+
+  it('takes a quote in the middle of a cell as it is', () => {
+    expect(parse('5" pipe,a\nb,c')).toEqual([
+      ['5" pipe', 'a'],
+      ['b', 'c'],
+    ])
+    expect(parse('"a" b,c')).toEqual([['a b', 'c']])
+  })
+
+  it('passes over blank lines and keeps empty cells', () => {
+    expect(parse('a,b\n\n,\n\r\nc,')).toEqual([
+      ['a', 'b'],
+      ['', ''],
+      ['c', ''],
+    ])
+  })
+
+  it('splits at other delimiters', () => {
+    expect(parse('a\tb,c', 9, '\t')).toEqual([['a', 'b,c']])
+  })
+
+  it('refuses a row that does not end, naming where it begins', () => {
+    const broken = `a,b\n"never closed,${'x,\n'.repeat(500_000)}`
+    const refused = () => parse(broken, 65_536)
+    expect(refused).toThrow('begins at byte 4')
+    try {
+      refused()
+    } catch (error) {
+      expect(isBobbinError(error, 'E_ARTIFACT_MALFORMED')).toBe(true)
+    }
+  })
+})

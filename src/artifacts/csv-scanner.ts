@@ -1,0 +1,140 @@
+import { BobbinError } from '../core/error.ts'
+import { decodeUtf8 } from '../spool/line-text.ts'
+
+/** A row that goes by; its cells are decoded only when they are asked for. */
+export interface CsvRow {
+  /** Counted from 0, the header included; blank lines do not count. */
+  readonly index: number
+  /** The byte behind the row and its line end. */
+  readonly end: number
+  cells(): string[]
+}
+
+/** Where a scan begins: a byte that begins a row, and the rows before it. */
+export interface CsvStart {
+  readonly byte: number
+  readonly index: number
+}
+
+const QUOTE = 0x22
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+/** A row beyond this is taken for a quote that was never closed. */
+const MAX_ROW_BYTES = 1_000_000
+
+/**
+ * Splits delimited text into rows by RFC 4180: quoted cells may hold delimiters, line ends and doubled
+ * quotes. A quote counts only where a cell begins, so that `5" pipe` is what it says.
+ */
+export class CsvScanner {
+  readonly #delimiter: number
+  readonly #visit: (row: CsvRow) => 'go on' | 'stop'
+  /** Bytes of the row under way, and the byte where it begins. */
+  #rest = new Uint8Array()
+  #base: number
+  #index: number
+
+  stopped = false
+
+  constructor(delimiter: number, start: CsvStart, visit: (row: CsvRow) => 'go on' | 'stop') {
+    this.#delimiter = delimiter
+    this.#base = start.byte
+    this.#index = start.index
+    this.#visit = visit
+  }
+
+  /** Takes the next bytes; they are not held on to. */
+  write(chunk: Uint8Array): void {
+    const bytes = new Uint8Array(this.#rest.length + chunk.length)
+    bytes.set(this.#rest)
+    bytes.set(chunk, this.#rest.length)
+    const read = this.#rows(bytes, false)
+    this.#rest = bytes.slice(read)
+    this.#base += read
+    if (this.#rest.length > MAX_ROW_BYTES && !this.stopped) throw this.#endless()
+  }
+
+  /** Ends the input: the last row needs no line end. */
+  finish(): void {
+    if (!this.stopped) this.#rows(this.#rest, true)
+  }
+
+  /** Gives out whole rows and returns where the first unfinished one begins. */
+  #rows(bytes: Uint8Array, isEnd: boolean): number {
+    const delimiter = this.#delimiter
+    const length = bytes.length
+    let rowStart = 0
+    let cellStart = true
+    let quoted = false
+    for (let i = 0; i < length; i++) {
+      const byte = bytes[i] as number
+      if (quoted) {
+        if (byte !== QUOTE) continue
+        // A doubled quote closes and opens again, which comes to the same.
+        quoted = false
+        if (bytes[i + 1] === QUOTE) {
+          quoted = true
+          i++
+        }
+      } else if (byte === QUOTE && cellStart) {
+        quoted = true
+        cellStart = false
+      } else if (byte === NEWLINE) {
+        this.#give(bytes, rowStart, i, i + 1)
+        rowStart = i + 1
+        if (this.stopped) return rowStart
+        cellStart = true
+      } else cellStart = byte === delimiter
+    }
+    if (!isEnd || rowStart >= length) return rowStart
+    this.#give(bytes, rowStart, length, length)
+    return length
+  }
+
+  #give(bytes: Uint8Array, from: number, to: number, behind: number): void {
+    const stop = to > from && bytes[to - 1] === RETURN ? to - 1 : to
+    if (stop === from) return
+    const delimiter = this.#delimiter
+    const row = {
+      index: this.#index++,
+      end: this.#base + behind,
+      cells: () => cellsOf(bytes.subarray(from, stop), delimiter),
+    }
+    this.stopped = this.#visit(row) === 'stop'
+  }
+
+  #endless(): BobbinError {
+    const message = `The table is broken: the row that begins at byte ${this.#base} does not end within ${MAX_ROW_BYTES} bytes, perhaps for a quote that is never closed. Rows before it can be queried; artifact_grep and artifact_cat show the text as it is.`
+    return new BobbinError('E_ARTIFACT_MALFORMED', message, { kind: 'table', position: this.#base })
+  }
+}
+
+/** The cells of one row without its line end. */
+function cellsOf(row: Uint8Array, delimiter: number): string[] {
+  const cells: string[] = []
+  let start = 0
+  let quoted = false
+  for (let i = 0; i <= row.length; i++) {
+    const byte = row[i]
+    if (quoted) {
+      if (byte === QUOTE) {
+        if (row[i + 1] === QUOTE) i++
+        else quoted = false
+      } else if (byte === undefined) cells.push(cellOf(row.subarray(start)))
+    } else if (byte === QUOTE && i === start) quoted = true
+    else if (byte === delimiter || byte === undefined) {
+      cells.push(cellOf(row.subarray(start, i)))
+      start = i + 1
+    }
+  }
+  return cells
+}
+
+function cellOf(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes)
+  if (!text.startsWith('"')) return text
+  const close = text.lastIndexOf('"')
+  // Text behind the closing quote is not RFC 4180, and not lost either.
+  const inner = close > 0 ? text.slice(1, close) + text.slice(close + 1) : text.slice(1)
+  return inner.replaceAll('""', '"')
+}

@@ -1,0 +1,76 @@
+import { pacer } from '../spool/event-loop.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
+import { type CsvRow, CsvScanner } from './csv-scanner.ts'
+import type { ItemPosition } from './cursor.ts'
+
+/** How a table is written: what parts its cells, and where it begins. */
+export interface CsvDialect {
+  readonly delimiter: number
+  readonly byte: number
+}
+
+export interface RowScan {
+  readonly signal?: AbortSignal
+  readonly maxMs?: number
+  /** Go on behind this position. */
+  readonly after?: ItemPosition
+}
+
+const CANDIDATES = [',', '\t', ';', '|'].map((char) => char.charCodeAt(0))
+const SAMPLE_BYTES = 64 * 1024
+const SAMPLE_ROWS = 20
+
+/** Finds the delimiter that parts the first rows most evenly; a comma where none does. */
+export async function detectDialect(reader: SpoolReader): Promise<CsvDialect> {
+  const sample = await reader.read(0, SAMPLE_BYTES)
+  const hasMark = sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf
+  const byte = hasMark ? 3 : 0
+  const isWhole = sample.length === reader.byteLength
+  let best = { delimiter: CANDIDATES[0] ?? 0, score: 0 }
+  for (const delimiter of CANDIDATES) {
+    const score = evenness(widths(sample.subarray(byte), delimiter, isWhole))
+    if (score > best.score) best = { delimiter, score }
+  }
+  return { delimiter: best.delimiter, byte }
+}
+
+function widths(sample: Uint8Array, delimiter: number, isWhole: boolean): number[] {
+  const found: number[] = []
+  const scanner = new CsvScanner(delimiter, { byte: 0, index: 0 }, (row) => {
+    found.push(row.cells().length)
+    return found.length < SAMPLE_ROWS ? 'go on' : 'stop'
+  })
+  scanner.write(sample)
+  if (isWhole || found.length === 0) scanner.finish()
+  return found
+}
+
+/** Cells per row, counted only for rows that are as wide as the first. */
+function evenness([first = 0, ...rest]: readonly number[]): number {
+  if (first < 2) return 0
+  const even = rest.filter((width) => width === first).length
+  return ((even + 1) / (rest.length + 1)) * 1_000 + first
+}
+
+/** Goes over the rows in slices that do not block; tells whether time was up before the end. */
+export async function scanRows(
+  reader: SpoolReader,
+  { delimiter, byte }: CsvDialect,
+  { signal, maxMs = Number.POSITIVE_INFINITY, after }: RowScan,
+  visit: (row: CsvRow) => 'go on' | 'stop',
+): Promise<'end' | 'stopped' | 'time'> {
+  const start = after === undefined || after.index === 0 ? { byte, index: 0 } : after
+  const scanner = new CsvScanner(delimiter, start, visit)
+  const deadline = performance.now() + maxMs
+  const pace = pacer()
+  const range = { start: start.byte, borrow: true, ...(signal && { signal }) }
+  for await (const chunk of reader.stream(range)) {
+    scanner.write(chunk)
+    if (scanner.stopped) return 'stopped'
+    await pace()
+    signal?.throwIfAborted()
+    if (performance.now() > deadline) return 'time'
+  }
+  scanner.finish()
+  return scanner.stopped ? 'stopped' : 'end'
+}

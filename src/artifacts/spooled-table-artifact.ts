@@ -1,0 +1,202 @@
+import { BobbinError } from '../core/error.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
+import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
+import type { ItemPosition } from './cursor.ts'
+import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
+import type { Query } from './query.ts'
+import { SpooledArtifact } from './spooled-artifact.ts'
+import { tableQueries } from './table-queries.ts'
+import { brief } from './text-cut.ts'
+
+const MAX_ROWS = 10_000
+/** Distinct values that a count holds; rows with further ones are counted together. */
+const MAX_GROUPS = 10_000
+const MAX_GROUP_CHARS = 200
+const PREVIEW_COLUMNS = 40
+
+/** A condition on one column. */
+export interface TableCondition {
+  readonly column: string
+  readonly operator: FilterOperator
+  readonly value?: FilterOperand
+}
+
+export interface GroupCounts {
+  /** Most frequent first. */
+  readonly groups: readonly { readonly value: string; readonly count: number }[]
+  /** Rows whose value came after the first ten thousand distinct ones. */
+  readonly otherRows: number
+  readonly rows: number
+}
+
+/** A row of the table; the header is not counted. */
+export interface TableRow {
+  readonly index: number
+  readonly cells: readonly string[]
+}
+
+export interface RowsEnd {
+  readonly next: ItemPosition | undefined
+  readonly outOfTime: boolean
+  readonly seen: number
+}
+
+/** A table as CSV, TSV or the like: its first row names the columns, its delimiter is detected. */
+export class SpooledTableArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'table'
+  static override readonly queries: readonly Query[] = tableQueries
+
+  /** The names in the first row. */
+  async columns(): Promise<string[]> {
+    let columns: string[] = []
+    await scanRows(this.reader, await dialectOf(this.reader), {}, (row) => {
+      columns = row.cells()
+      return 'stop'
+    })
+    return columns
+  }
+
+  /** Rows `start` to before `end`, counted from 0 behind the header. */
+  async rows(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[][]> {
+    return this.#collect({ start, end }, () => true)
+  }
+
+  /** How many rows there are behind the header. */
+  async rowCount(options: Pick<RowScan, 'signal'> = {}): Promise<number> {
+    let last = 0
+    await scanRows(this.reader, await dialectOf(this.reader), options, ({ index }) => {
+      last = index
+      return 'go on'
+    })
+    return last
+  }
+
+  /** The rows that satisfy a condition. */
+  async filter(
+    condition: TableCondition,
+    { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},
+  ): Promise<string[][]> {
+    return this.#collect({ start, end }, await this.condition(condition))
+  }
+
+  /** How often each value of a column occurs. */
+  async countBy(column: string, options: Pick<RowScan, 'signal'> = {}): Promise<GroupCounts> {
+    const position = await this.columnPosition(column)
+    const counts = new Map<string, number>()
+    let otherRows = 0
+    let rows = 0
+    await this.walk({ start: 0, end: Number.POSITIVE_INFINITY, ...options }, ({ cells }) => {
+      const value = brief(cells[position] ?? '', MAX_GROUP_CHARS)
+      const count = counts.get(value)
+      rows++
+      if (count !== undefined) counts.set(value, count + 1)
+      else if (counts.size < MAX_GROUPS) counts.set(value, 1)
+      else otherRows++
+      return 'taken'
+    })
+    const groups = [...counts].map(([value, count]) => ({ value, count }))
+    groups.sort((a, b) => b.count - a.count)
+    return { groups, otherRows, rows }
+  }
+
+  /** Goes over rows with a cursor; the way in for queries of subclasses. */
+  async walk(
+    { start, end, ...scan }: RowScan & { readonly start: number; readonly end: number },
+    take: (row: TableRow) => 'taken' | 'passed' | 'full',
+  ): Promise<RowsEnd> {
+    const dialect = await dialectOf(this.reader)
+    let behind: ItemPosition = scan.after ?? { index: 0, byte: dialect.byte }
+    let isFull = false
+    const ended = await scanRows(this.reader, dialect, scan, (row) => {
+      const index = row.index - 1
+      if (index >= end) return 'stop'
+      if (index >= Math.max(0, start)) {
+        isFull = take({ index, cells: row.cells() }) === 'full'
+        if (isFull) return 'stop'
+      }
+      behind = { index: row.index + 1, byte: row.end }
+      return 'go on'
+    })
+    const outOfTime = ended === 'time'
+    const next = isFull || outOfTime ? behind : undefined
+    return { next, outOfTime, seen: Math.max(0, behind.index - 1) }
+  }
+
+  /** A test for rows; `E_INVALID_PATH` with the columns there are when there is no such column. */
+  async condition({
+    column,
+    operator,
+    value,
+  }: TableCondition): Promise<(row: TableRow) => boolean> {
+    const position = await this.columnPosition(column)
+    return ({ cells }) => {
+      const cell = cells[position] ?? ''
+      const [left, right] = comparable(cell, operator, value)
+      return satisfies(left, operator, right)
+    }
+  }
+
+  /** Where a column is: by its name, or by its position from 0. */
+  async columnPosition(column: string): Promise<number> {
+    const columns = await this.columns()
+    const named = columns.indexOf(column)
+    if (named !== -1) return named
+    const numbered = /^\d{1,9}$/.test(column) ? Number(column) : Number.NaN
+    if (numbered < columns.length) return numbered
+    const names = brief(columns.map((name) => brief(name, 60)).join(', '), 2_000)
+    const message = `There is no column \`${brief(column, 60)}\`. The columns are: ${names}.`
+    throw new BobbinError('E_INVALID_PATH', message, { path: brief(column, 60) })
+  }
+
+  /** The columns. */
+  override async preview(): Promise<string | undefined> {
+    const columns = await this.columns()
+    const shown = columns.slice(0, PREVIEW_COLUMNS).map((name) => brief(name, 40))
+    const hidden = columns.length - shown.length
+    return `a table with ${columns.length} columns: ${shown.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`
+  }
+
+  async #collect(
+    range: { readonly start: number; readonly end: number },
+    fits: (row: TableRow) => boolean,
+  ): Promise<string[][]> {
+    const rows: string[][] = []
+    await this.walk(range, (row) => {
+      if (!fits(row)) return 'passed'
+      if (rows.length === MAX_ROWS) return 'full'
+      rows.push([...row.cells])
+      return 'taken'
+    })
+    return rows
+  }
+}
+
+/** Cells are text: they count as numbers where both sides are, and as absent where empty. */
+function comparable(
+  cell: string,
+  operator: FilterOperator,
+  operand: FilterOperand,
+): readonly [string | number | undefined, FilterOperand] {
+  if (operator === 'exists' || operator === 'missing')
+    return [cell === '' ? undefined : cell, operand]
+  const isOrder = operator === 'greater' || operator === 'less'
+  if (typeof operand === 'number' || (isOrder && isNumeric(String(operand)))) {
+    return [isNumeric(cell) ? Number(cell) : cell, Number(operand)]
+  }
+  return [cell, operand === null || operand === undefined ? '' : String(operand)]
+}
+
+const isNumeric = (text: string) => text.trim() !== '' && Number.isFinite(Number(text))
+
+/** The dialect of a spool is found out once. */
+const dialects = new WeakMap<SpoolReader, Promise<CsvDialect>>()
+
+function dialectOf(reader: SpoolReader): Promise<CsvDialect> {
+  let dialect = dialects.get(reader)
+  if (dialect === undefined) {
+    dialect = detectDialect(reader)
+    dialects.set(reader, dialect)
+    dialect.catch(() => dialects.delete(reader))
+  }
+  return dialect
+}

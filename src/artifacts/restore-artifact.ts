@@ -4,6 +4,9 @@ import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { lazySpoolReader } from '../spool/lazy-reader.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
+import { SpooledJsonArtifact } from './spooled-json-artifact.ts'
+import { SpooledMarkdownArtifact } from './spooled-markdown-artifact.ts'
+import { SpooledTableArtifact } from './spooled-table-artifact.ts'
 
 /** Where the bytes of restored records lie, and which classes of the user's may wrap them. */
 export interface RestoreContext {
@@ -11,7 +14,12 @@ export interface RestoreContext {
   readonly artifacts?: readonly SpooledArtifactConstructor[]
 }
 
-const BUILT_IN: readonly SpooledArtifactConstructor<SpooledArtifact>[] = [SpooledArtifact]
+const BUILT_IN: readonly SpooledArtifactConstructor<SpooledArtifact>[] = [
+  SpooledArtifact,
+  SpooledJsonArtifact,
+  SpooledMarkdownArtifact,
+  SpooledTableArtifact,
+]
 
 const storedArtifactSchema = v.strictObject({
   $artifact: v.strictObject({

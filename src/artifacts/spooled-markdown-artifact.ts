@@ -1,0 +1,140 @@
+import { BobbinError } from '../core/error.ts'
+import { pacer } from '../spool/event-loop.ts'
+import { type MarkdownBlock, MarkdownBlocks } from './markdown-blocks.ts'
+import { linkDefinition, linkReader, type MarkdownLink } from './markdown-links.ts'
+import { markdownQueries } from './markdown-queries.ts'
+import type { Query } from './query.ts'
+import { SpooledArtifact } from './spooled-artifact.ts'
+import { brief } from './text-cut.ts'
+
+export type MarkdownHeading = Extract<MarkdownBlock, { kind: 'heading' }>
+export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>
+
+export interface MarkdownScan {
+  /** The line to begin at; it must begin a block. */
+  readonly start?: number
+  readonly maxMs?: number
+  readonly signal?: AbortSignal
+}
+
+const MAX_ITEMS = 10_000
+const MAX_DEFINITIONS = 1_000
+const PREVIEW_HEADINGS = 30
+const PREVIEW_LINES = 2_000
+
+/** Markdown on a spool: headings, sections, code blocks and links of documents of any size. */
+export class SpooledMarkdownArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'markdown'
+  static override readonly queries: readonly Query[] = markdownQueries
+
+  /** The headings in order. */
+  async headings(scan: MarkdownScan = {}): Promise<MarkdownHeading[]> {
+    const found: MarkdownHeading[] = []
+    await this.blocks(scan, (block) => {
+      if (block.kind === 'heading') found.push(block)
+      return found.length < MAX_ITEMS
+    })
+    return found
+  }
+
+  /** The fenced code blocks in order; `cat(line + 1, end - 1)` gives the code of one. */
+  async codeBlocks(scan: MarkdownScan = {}): Promise<MarkdownCode[]> {
+    const found: MarkdownCode[] = []
+    await this.blocks(scan, (block) => {
+      if (block.kind === 'code') found.push(block)
+      return found.length < MAX_ITEMS
+    })
+    return found
+  }
+
+  /** The links and images in order. */
+  async links(scan: MarkdownScan = {}): Promise<MarkdownLink[]> {
+    const found: MarkdownLink[] = []
+    await this.eachLink(scan, (link) => {
+      found.push(link)
+      return found.length < MAX_ITEMS
+    })
+    return found
+  }
+
+  /** The lines of the section under a heading, given by its text or its line; the heading included. */
+  async section(
+    heading: string,
+    scan: MarkdownScan = {},
+  ): Promise<{ readonly start: number; readonly end: number; readonly heading: MarkdownHeading }> {
+    const wanted = heading
+      .trim()
+      .replace(/^#{1,6} +/, '')
+      .toLowerCase()
+    const seen: string[] = []
+    let found: MarkdownHeading | undefined
+    let end = this.lineCount()
+    await this.blocks(scan, (block) => {
+      if (block.kind !== 'heading') return true
+      if (found === undefined) {
+        if (block.text.toLowerCase() === wanted || String(block.line) === wanted) found = block
+        else if (seen.length < PREVIEW_HEADINGS) seen.push(brief(block.text, 60))
+        return true
+      }
+      if (block.level > found.level) return true
+      end = block.line
+      return false
+    })
+    if (found !== undefined) return { start: found.line, end, heading: found }
+    const there = seen.length === 0 ? 'There are none.' : `The first ones are: ${seen.join('; ')}.`
+    const message = `There is no heading \`${brief(heading, 60)}\`. ${there}`
+    throw new BobbinError('E_INVALID_PATH', message, { path: brief(heading, 60) })
+  }
+
+  /** Goes over the blocks until `visit` gives false; gives the line to go on at when time was up. */
+  async blocks(
+    { start = 0, maxMs = Number.POSITIVE_INFINITY, signal }: MarkdownScan,
+    visit: (block: MarkdownBlock) => boolean,
+  ): Promise<number | undefined> {
+    const blocks = new MarkdownBlocks(start)
+    const deadline = performance.now() + maxMs
+    const pace = pacer()
+    for await (const line of this.lines({ start, ...(signal && { signal }) })) {
+      for (const block of blocks.take(line)) if (!visit(block)) return undefined
+      const pause = pace()
+      if (pause === undefined) continue
+      await pause
+      if (performance.now() > deadline) return blocks.resumeLine
+    }
+    for (const block of blocks.finish()) if (!visit(block)) return undefined
+    return undefined
+  }
+
+  /** Goes over the links; references are resolved by the definitions of the whole document. */
+  async eachLink(
+    scan: MarkdownScan,
+    visit: (link: MarkdownLink) => boolean,
+  ): Promise<number | undefined> {
+    const definitions = new Map<string, string>()
+    await this.blocks({ ...scan, start: 0 }, (block) => {
+      const definition = block.kind === 'text' ? linkDefinition(block.text) : undefined
+      if (definition !== undefined && !definitions.has(definition[0]))
+        definitions.set(...definition)
+      return definitions.size < MAX_DEFINITIONS
+    })
+    const read = await linkReader(definitions)
+    return this.blocks(scan, (block) => {
+      const isLink = block.kind === 'heading' || block.kind === 'text'
+      if (!isLink || linkDefinition(block.text) !== undefined) return true
+      return read(block.text, block.line).every(visit)
+    })
+  }
+
+  /** The first headings. */
+  override async preview(): Promise<string | undefined> {
+    const shown: string[] = []
+    const blocks = new MarkdownBlocks()
+    const { lines } = await this.window({ start: 0, end: PREVIEW_LINES }, { maxChars: 100_000 })
+    for (const block of lines.flatMap(({ text }) => blocks.take(text))) {
+      if (block.kind !== 'heading' || shown.length === PREVIEW_HEADINGS) continue
+      shown.push(`${'#'.repeat(block.level)} ${brief(block.text, 60)}`)
+    }
+    if (shown.length === 0) return undefined
+    return `its first headings: ${shown.join('; ')}`
+  }
+}

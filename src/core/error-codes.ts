@@ -81,6 +81,10 @@ export interface ErrorData {
   E_ARTIFACT_MALFORMED: { readonly kind: string; readonly position: number }
   /** A path into an artifact cannot be read, or leads nowhere. */
   E_INVALID_PATH: { readonly path: string }
+  /** What a handler returned cannot be stored. */
+  E_INVALID_OUTPUT: InvalidField
+  /** A runner's options contradict each other or lack something. */
+  E_INVALID_RUNNER: { readonly rule: string }
   /** A stored record cannot be restored: a part it refers to is not available. */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /** The store has no such conversation, gate or record. */

@@ -1,0 +1,104 @@
+import { checksum } from '../core/checksum.ts'
+import { isBobbinError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolRegistry } from '../tools/tool-registry.ts'
+import type { CallRequest } from './executor.ts'
+import { type RepeatGuard, repeatHint, repeatRefusal } from './repeat-guard.ts'
+
+/** Arguments as they go into the record, whether they could be read or not. */
+export interface ReadRequest {
+  readonly tool: string
+  readonly args: JsonObject
+  readonly checksum: string
+  /** The text received, when it is not strict JSON. */
+  readonly rawArgs?: string
+  /** What is wrong with it, in words for the model. */
+  readonly fault?: string
+}
+
+/** What becomes of a request: it runs, or it is refused with a text that the model can act on. */
+export type Admission =
+  | {
+      readonly verdict: 'run'
+      readonly tool: Tool
+      /** What the handler gets; validated once, here. */
+      readonly value: unknown
+      /** Goes with the result when the model repeats itself. */
+      readonly hint?: string
+    }
+  | { readonly verdict: 'refuse'; readonly text: string; readonly stopsTurn: boolean }
+
+const NAMES_SHOWN = 30
+
+/** Reads a request's arguments strictly; what cannot be read is described, never repaired. */
+export function readRequest(request: CallRequest): ReadRequest {
+  const { tool, fault } = request
+  const raw: unknown = request.rawArgs ?? request.args
+  if (fault === undefined) {
+    try {
+      const args = normalizeArguments(request.args)
+      return { tool, args, checksum: checksum(tool, args) }
+    } catch (error) {
+      if (!isBobbinError(error)) throw error
+      return unreadable(tool, raw, error.message)
+    }
+  }
+  return unreadable(
+    tool,
+    raw,
+    `The arguments are not strict JSON: \`${fault.path}\` breaks the rule ${fault.rule}.`,
+  )
+}
+
+function unreadable(tool: string, raw: unknown, fault: string): ReadRequest {
+  const rawArgs = typeof raw === 'string' ? raw : undefined
+  const args = unparsedArguments(rawArgs ?? fault)
+  return {
+    tool,
+    args,
+    checksum: checksum(tool, args),
+    fault,
+    ...(rawArgs !== undefined && { rawArgs }),
+  }
+}
+
+/** Decides on one request: known tool, readable arguments, schema, and how often it was asked before. */
+export async function admit(
+  request: ReadRequest,
+  tools: ToolRegistry,
+  guard: RepeatGuard,
+): Promise<Admission> {
+  const tool = tools.get(request.tool)
+  const verdict = guard.judge(request.checksum, tool?.repeat === false)
+  const count = guard.count(request.checksum)
+  if (verdict === 'stop') return refuse(repeatRefusal(count), true)
+  if (verdict === 'refuse') return refuse(repeatRefusal(count))
+  if (tool === undefined) return refuse(unknownTool(tools))
+  if (request.fault !== undefined) return refuse(`${request.fault} Send them again, corrected.`)
+  const result = await tool.validate(request.args)
+  if (!result.ok) {
+    const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
+    return refuse(
+      `The arguments do not fit the tool's schema: ${faults.join('; ')}. Correct them and call again.`,
+    )
+  }
+  const hint = verdict === 'hint' ? { hint: repeatHint(count) } : {}
+  return { verdict: 'run', tool, value: result.value, ...hint }
+}
+
+const refuse = (text: string, stopsTurn = false): Admission => ({
+  verdict: 'refuse',
+  text,
+  stopsTurn,
+})
+
+/** Names what there is and never repeats what was asked for: that is the model's own, unchecked text. */
+function unknownTool(tools: ToolRegistry): string {
+  const { names } = tools
+  if (names.length === 0)
+    return 'There is no such tool; no tools are available. Answer without one.'
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+  return `There is no such tool. The tools are: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}.`
+}

@@ -1,0 +1,90 @@
+import { BobbinError } from '../core/error.ts'
+import type { Model } from '../model/model.ts'
+import type { Finish } from '../model/model-event.ts'
+import type { ToolDefinition } from '../model/tool-definition.ts'
+import type { CallItem, HistoryItem } from '../records/history-item.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolRegistry } from '../tools/tool-registry.ts'
+import type { DispatchContext } from './dispatch-context.ts'
+import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
+
+/** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
+export function modelExecutor(model: Model): Executor {
+  return async (ctx, helpers) => {
+    const finish = await converse(model, ctx, helpers)
+    const { items, unfinished, usage, reason } = finish
+    const calls = items.filter(isOurs).map(requestOf)
+    const detail = { items, unfinished, finish: reason, ...(usage && { usage }) }
+    const goesOn =
+      calls.length > 0 || unfinished.length > 0 || reason === 'pause' || hasOpenGate(items)
+    return (goesOn ? { ...detail, calls } : { ...detail, answer: textOf(items) }) satisfies Decision
+  }
+}
+
+async function converse(
+  model: Model,
+  ctx: DispatchContext,
+  helpers: ExecutorHelpers,
+): Promise<Finish> {
+  const request = {
+    ...(ctx.instructions !== undefined && { instructions: ctx.instructions }),
+    items: ctx.items,
+    tools: definitionsOf(ctx.tools),
+    ...(ctx.output && { output: ctx.output }),
+  }
+  const options = { signal: ctx.signal, ...(ctx.mintId && { mint: ctx.mintId }) }
+  for await (const event of model.stream(request, options)) {
+    if (event.type === 'finish') return event
+    if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })
+    else if (event.type === 'thought') helpers.thought({ id: event.key, delta: event.delta })
+    else helpers.toolInput({ id: event.key, tool: event.tool, delta: event.delta })
+  }
+  const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
+  throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
+}
+
+/** A tool's definition is made once and remembered: a step must not cost more for more tools. */
+const definitions = new WeakMap<Tool, ToolDefinition>()
+
+/** What a model is told of the tools on offer. */
+export function definitionsOf(tools: ToolRegistry): readonly ToolDefinition[] {
+  return Array.from(tools, (tool) => {
+    let definition = definitions.get(tool)
+    if (definition === undefined) {
+      const { name, description, jsonSchema } = tool
+      definitions.set(tool, (definition = { name, description, inputSchema: jsonSchema }))
+    }
+    return definition
+  })
+}
+
+function isOurs(item: HistoryItem): item is CallItem {
+  return item.type === 'call' && item.executedBy === 'runner' && item.result === undefined
+}
+
+function requestOf({ id, tool, args, wire, providerData, fault, rawArgs }: CallItem): CallRequest {
+  return {
+    id,
+    tool,
+    args,
+    wire,
+    ...(providerData && { providerData }),
+    ...(fault && { fault }),
+    ...(rawArgs !== undefined && { rawArgs }),
+  }
+}
+
+const hasOpenGate = (items: readonly HistoryItem[]) =>
+  items.some(
+    (item) =>
+      item.type === 'openCall' && item.gate?.decision === undefined && item.gate !== undefined,
+  )
+
+function textOf(items: readonly HistoryItem[]): string {
+  let text = ''
+  for (const item of items) {
+    if (item.type !== 'message') continue
+    for (const part of item.parts) if (part.type === 'text') text += part.text
+  }
+  return text
+}

@@ -1,0 +1,152 @@
+import { hmacSha256 } from '#hash'
+import { syntheticIds } from '../model/synthetic-id.ts'
+import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
+import { Conversation } from './conversation.ts'
+import type { DispatchContext } from './dispatch-context.ts'
+import type { EventBus } from './event-bus.ts'
+import { presentation } from './presentation.ts'
+import { RepeatGuard } from './repeat-guard.ts'
+import type { RunnerSettings } from './runner-options.ts'
+import { resultSpool } from './small-results.ts'
+import { type OutputSchema, outputRequest } from './structured-output.ts'
+import type { Turn } from './turn.ts'
+import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
+import { TurnRequest } from './turn-request.ts'
+import { visibleCalls, visibleTools } from './visible-tools.ts'
+
+interface TurnSeed {
+  readonly conversation?: string
+  readonly signal?: AbortSignal
+  readonly output?: OutputSchema
+}
+
+interface Buses {
+  readonly content: EventBus<FunctionalEvents>
+  readonly observed: EventBus<ObservedEvents>
+}
+
+/** A turn that holds its conversation until `close`. */
+export interface OpenedTurn {
+  readonly turn: Turn
+  close(): Promise<void>
+}
+
+/** Becomes the one runner of the conversation, reads it, and sets up everything a turn needs. */
+export async function openTurn(
+  settings: RunnerSettings,
+  buses: Buses,
+  seed: TurnSeed,
+): Promise<OpenedTurn> {
+  const { store, ids, clock } = settings
+  const id = seed.conversation ?? ids()
+  const key = settings.secret && hmacSha256(settings.secret, `bobbin/conversation/1\n${id}`)
+  const lease = await store.acquire(id, { owner: 'runner', ...(key && { key }) })
+  const abort = new AbortController()
+  const beat = keepAlive(settings, lease, abort)
+  try {
+    const secret = key ?? (await store.key(id))
+    const results = resultSpool(store, settings.spool)
+    const shown = presentation(secret, id)
+    const parts = { store, results, presentation: shown, artifacts: settings.artifacts }
+    const conversation = await new Conversation(id, lease.epoch, secret, parts).load()
+    const turnId = ids()
+    const signal = seed.signal ? AbortSignal.any([seed.signal, abort.signal]) : abort.signal
+    const guard = new RepeatGuard(settings.repeat)
+    const request = new TurnRequest(settings, conversation, shown)
+    const turn: Turn = {
+      id: turnId,
+      settings,
+      conversation,
+      results,
+      presentation: shown,
+      request,
+      signal,
+      startedAt: clock.now(),
+      guard,
+      origin: { turnId, conversation: id },
+      ...buses,
+      ctx: dispatchContext(
+        settings,
+        conversation,
+        seed,
+        { turnId, signal, guard, secret, request },
+        () => turn,
+      ),
+      iteration: 0,
+      settled: new Map(),
+      order: [],
+      usage: { inputTokens: 0, outputTokens: 0 },
+      depth: 0,
+    }
+    await conversation.append([{ kind: 'turn-start', turnId, data: {} }])
+    return { turn, close: () => release(settings, lease, beat) }
+  } catch (error) {
+    await release(settings, lease, beat)
+    throw error
+  }
+}
+
+/** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
+function keepAlive({ store }: RunnerSettings, lease: Lease, abort: AbortController) {
+  const timer = setInterval(() => {
+    store.renew(lease.conversation, lease.epoch).catch((error: unknown) => abort.abort(error))
+  }, DEFAULT_LEASE_MS / 3)
+  // A turn that hangs must not keep the process alive by itself.
+  if (typeof timer === 'object') timer.unref()
+  return timer
+}
+
+async function release(
+  { store }: RunnerSettings,
+  { conversation, epoch }: Lease,
+  beat: ReturnType<typeof setInterval>,
+): Promise<void> {
+  clearInterval(beat)
+  await store.release(conversation, epoch).catch(() => {})
+}
+
+function dispatchContext(
+  settings: RunnerSettings,
+  conversation: Conversation,
+  seed: TurnSeed,
+  facts: {
+    turnId: string
+    signal: AbortSignal
+    guard: RepeatGuard
+    secret: Uint8Array
+    request: TurnRequest
+  },
+  turn: () => Turn,
+): DispatchContext {
+  const { turnId, signal, guard, secret, request } = facts
+  const tools = visibleTools(settings.tools, conversation)
+  return {
+    conversation: conversation.id,
+    turnId,
+    signal,
+    memories: request.memories,
+    retrievables: request.retrievables,
+    output: seed.output && outputRequest(seed.output),
+    toolCallCount: (checksum) => guard.count(checksum),
+    addMemory: (memory) => void request.memories.push(memory),
+    addRetrievable: (found) => void request.retrievables.push(found),
+    get instructions() {
+      return request.instructions
+    },
+    get items() {
+      return request.items
+    },
+    get iteration() {
+      return turn().iteration
+    },
+    get tools() {
+      return tools()
+    },
+    get turnToolCalls() {
+      return visibleCalls(conversation)
+    },
+    get mintId() {
+      return syntheticIds({ secret, scope: `${turnId}/${turn().iteration}` })
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { Usage } from '../model/model-event.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { Gate } from '../store/gate.ts'
+
+/** How a turn ended. */
+export type TurnStatus = 'completed' | 'stopped' | 'suspended' | 'aborted' | 'failed'
+
+/** Why a turn did not complete, as a code for programs and a sentence for people. */
+export interface StopReason {
+  readonly code: StopCode
+  readonly message: string
+}
+
+export type StopCode =
+  | 'MAX_ITERATIONS'
+  | 'MAX_CALLS'
+  | 'MAX_TIME'
+  | 'BUDGET'
+  | 'REPEATED_CALL'
+  | 'GATE'
+  | 'ABORTED'
+  | 'MODEL_STOPPED'
+  | 'MODEL_FAILED'
+  | 'EXECUTOR_FAILED'
+  | 'STORE_FAILED'
+  | 'OUTPUT_REJECTED'
+
+/** What a turn gives back, whatever happened in it. */
+export interface TurnOutcome<Output = unknown> {
+  readonly status: TurnStatus
+  /** The answer; empty when there is none. */
+  readonly text: string
+  /** The answer as the `output` schema gives it. */
+  readonly output: Output | undefined
+  /** Every call of the turn, settled, in the order asked. */
+  readonly toolCalls: readonly ToolCall[]
+  readonly usage: Usage
+  readonly conversation: string
+  readonly turnId: string
+  /** What somebody must decide before the turn goes on. */
+  readonly gates: readonly Gate[]
+  /** There unless the turn completed. */
+  readonly reason?: StopReason
+}

@@ -1,0 +1,54 @@
+import { handleText } from '../artifacts/handle-text.ts'
+import type { ReadHead } from '../prompt/call-rendering.ts'
+import { envelopeKey } from '../prompt/envelope-key.ts'
+import { callRenderer } from '../prompt/render-call.ts'
+import { renderMessage } from '../prompt/render-message.ts'
+import { loadParts } from '../prompt/rendered-part.ts'
+import { cutText } from '../prompt/text-cut.ts'
+import type { CallResult, MessageItem } from '../records/history-item.ts'
+import type { Message } from '../records/message.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+
+/** How records look to a model. The same record always looks the same, so that prompt caches hold. */
+export interface Presentation {
+  /** Under which the conversation's envelopes are sealed. */
+  readonly key: Uint8Array
+  call(call: ToolCall): Promise<{ readonly result: CallResult; readonly hasHandle: boolean }>
+  /** The smallest form of a call's result. */
+  handle(call: ToolCall): Promise<CallResult>
+  message(message: Message): Promise<MessageItem>
+}
+
+/** Lines enough for any head that fits the limit; the artifact bounds each of them. */
+const HEAD_LINES = 200
+
+const readHead: ReadHead = async (artifact, maxBytes) =>
+  cutText((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
+
+/** Shows the records of one conversation in envelopes under its own key. */
+export function presentation(secret: Uint8Array, conversation: string): Presentation {
+  const key = envelopeKey(secret, conversation)
+  const render = callRenderer({ key, handleText, readHead })
+  return {
+    key,
+    async handle(call) {
+      const { parts } = await render(call, 'handle')
+      return { isError: call.isError, parts: await loadParts(parts) }
+    },
+    async call(call) {
+      const { parts, hasHandle } = await render(call)
+      return { result: { isError: call.isError, parts: await loadParts(parts) }, hasHandle }
+    },
+    async message(message) {
+      const { parts } = renderMessage(message, { key })
+      const { role, providerData, response } = message
+      return {
+        type: 'message',
+        role,
+        parts: await loadParts(parts),
+        ...(providerData && { providerData }),
+        ...(response !== undefined && { response }),
+      }
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import type { RestoreContext } from '../artifacts/restore-artifact.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { BobbinError } from '../core/error.ts'
+import { type IdSource, randomId } from '../core/ids.ts'
+import type { Model } from '../model/model.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import type { Tool } from '../tools/tool.ts'
+import { ToolRegistry } from '../tools/tool-registry.ts'
+import type { Executor } from './executor.ts'
+import type { Approve } from './gate-answer.ts'
+import { TURN_LIMITS, type TurnLimits } from './limits.ts'
+import type { Middleware } from './middleware.ts'
+import { modelExecutor } from './model-executor.ts'
+import { REPEAT_LIMITS, type RepeatLimits } from './repeat-guard.ts'
+
+/** How much a conversation that has seen untrusted text may do without asking. */
+export type TrustPolicy = 'default' | 'strict' | 'open'
+
+/** Resolves after the time, or at once when the signal aborts. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
+
+const sleep: Sleep = (ms, signal) =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+  })
+
+interface CommonOptions {
+  readonly tools?: Iterable<Tool>
+  /** What the model is told before everything else. */
+  readonly instructions?: string
+  /** Where records go; in memory unless given. */
+  readonly store?: Store
+  /** Where large results go; the store's own spool unless given. */
+  readonly spool?: SpoolStore
+  /** Decides gates in process; without it a gate suspends the turn. */
+  readonly approve?: Approve
+  readonly middleware?: readonly Middleware[]
+  readonly maxIterations?: number
+  readonly maxCalls?: number
+  /** Wall-clock limit of a turn. */
+  readonly maxTimeMs?: number
+  /** How many calls run at once. */
+  readonly concurrency?: number
+  /** Per call, unless the tool says otherwise. */
+  readonly timeoutMs?: number
+  readonly repeat?: Partial<RepeatLimits>
+  /** Tokens that a request may hold. */
+  readonly budget?: { readonly maxTokens: number; readonly encoding?: string }
+  readonly policy?: TrustPolicy
+  /** 32 bytes from which the keys of conversations derive; random and stored unless given. */
+  readonly secret?: Uint8Array
+  /** Gives handlers what `ctx.secret(name)` asks for. */
+  readonly secrets?: (name: string) => string | Promise<string>
+  /** Artifact classes of the application's own, so that stored results find them again. */
+  readonly artifacts?: RestoreContext['artifacts']
+  /** How often a model call is tried again before any of its calls was admitted. */
+  readonly retries?: number
+  readonly clock?: Clock
+  readonly ids?: IdSource
+  /** Waits before a model call is tried again; tests pass one that does not. */
+  readonly sleep?: Sleep
+}
+
+/** A model or an executor is required; everything else has a default. */
+export type TurnRunnerOptions = CommonOptions &
+  (
+    | { readonly model: Model; readonly executor?: never }
+    | { readonly executor: Executor; readonly model?: never }
+  )
+
+/** The options with every default filled in. */
+export interface RunnerSettings {
+  readonly executor: Executor
+  readonly model: Model | undefined
+  readonly tools: ToolRegistry
+  readonly instructions: string | undefined
+  readonly store: Store
+  readonly spool: SpoolStore
+  readonly approve: Approve | undefined
+  readonly middleware: readonly Middleware[]
+  readonly limits: TurnLimits
+  readonly concurrency: number
+  readonly timeoutMs: number
+  readonly repeat: RepeatLimits
+  readonly budget: CommonOptions['budget']
+  readonly policy: TrustPolicy
+  readonly secret: Uint8Array | undefined
+  readonly secrets: CommonOptions['secrets']
+  readonly artifacts: RestoreContext['artifacts']
+  readonly retries: number
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly sleep: Sleep
+}
+
+export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
+  const executor = options.executor ?? (options.model && modelExecutor(options.model))
+  if (executor === undefined) {
+    throw invalid('needs a `model` or an `executor`', 'Pass one of them')
+  }
+  const store = options.store ?? memoryStore()
+  const spool = options.spool ?? store.spool ?? memorySpool()
+  if (store.durable && !spool.durable) {
+    throw invalid(
+      'has a durable store and a spool that dies with the process',
+      'Pass `fileSpool(folder)`',
+    )
+  }
+  return {
+    executor,
+    model: options.model,
+    tools: new ToolRegistry(options.tools),
+    instructions: options.instructions,
+    store,
+    spool,
+    approve: options.approve,
+    middleware: options.middleware ?? [],
+    limits: {
+      maxIterations: options.maxIterations ?? TURN_LIMITS.maxIterations,
+      maxCalls: options.maxCalls ?? TURN_LIMITS.maxCalls,
+      maxTimeMs: options.maxTimeMs ?? TURN_LIMITS.maxTimeMs,
+    },
+    concurrency: options.concurrency ?? 8,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    repeat: { ...REPEAT_LIMITS, ...options.repeat },
+    budget: options.budget,
+    policy: options.policy ?? 'default',
+    secret: options.secret,
+    secrets: options.secrets,
+    artifacts: options.artifacts,
+    retries: options.retries ?? 2,
+    clock: options.clock ?? systemClock,
+    ids: options.ids ?? randomId,
+    sleep: options.sleep ?? sleep,
+  }
+}
+
+function invalid(what: string, wayOut: string): BobbinError {
+  const message = `\`TurnRunner\` ${what}. ${wayOut}.`
+  return new BobbinError('E_INVALID_RUNNER', message, { rule: what })
+}

@@ -1,0 +1,91 @@
+import { DateTime } from 'luxon'
+import type { JsonObject } from '../core/json.ts'
+import { type RawToolCall, type Settlement, ToolCall } from '../records/tool-call.ts'
+import type { ToolCallResults } from '../records/tool-call-results.ts'
+import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
+import type { NewEntry } from '../store/entry.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import { ArtifactTool } from '../tools/artifact-tool.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { AskedCall } from './ask-calls.ts'
+import type { Turn } from './turn.ts'
+
+/** How a call ended, before it is a record. */
+export interface CallEnd {
+  readonly settlement: Settlement
+  readonly results: ToolCallResults
+  readonly tool?: Tool
+  readonly effectiveArgs?: JsonObject
+  /** Set on the record of a call whose arguments a person changed. */
+  readonly editOf?: string
+}
+
+/** Tells the stream that a call was asked for. */
+export function announce(turn: Turn, asked: AskedCall): void {
+  turn.order.push(asked.id)
+  if (!turn.content.has('toolCall')) return
+  const { id, request, createdAt } = asked
+  const { tool, args, checksum } = request
+  const content: TurnToolCallContent = {
+    id,
+    tool,
+    args,
+    checksum,
+    isComplete: false,
+    isError: false,
+    createdAt,
+    updatedAt: createdAt,
+  }
+  turn.content.emit('toolCall', content, turn.origin)
+}
+
+/** The record of a call that has ended. */
+export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall {
+  const { tool, settlement, results, effectiveArgs, editOf } = end
+  const { item, request } = asked
+  const completedAt = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
+  const fromArtifactTool = ArtifactTool.isArtifactTool(tool)
+  const raw: RawToolCall = {
+    id: asked.id,
+    tool: request.tool,
+    args: request.args,
+    checksum: request.checksum,
+    results,
+    isComplete: true,
+    isError: settlement !== 'ok',
+    settlement,
+    inline: isInline(turn, asked, end),
+    fromArtifactTool: fromArtifactTool && Tokenizable.isTokenizable(results),
+    trust: tool?.trust ?? 'third-party',
+    createdAt: asked.createdAt,
+    completedAt,
+    ...(request.rawArgs !== undefined && { rawArgs: request.rawArgs }),
+    ...(effectiveArgs !== undefined && { effectiveArgs }),
+    ...(editOf !== undefined && { editOf }),
+    ...(item.wire.api !== 'executor' && { wire: item.wire }),
+    ...(item.providerData && { providerData: item.providerData }),
+  }
+  return new ToolCall(raw)
+}
+
+function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boolean {
+  if (tool === undefined || Tokenizable.isTokenizable(results)) return true
+  if (typeof tool.inline === 'boolean') return tool.inline
+  const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
+  return tool.inline(results, place)
+}
+
+/** Makes a record durable, shows it to the model, and tells the stream. */
+export async function settle(
+  turn: Turn,
+  call: ToolCall,
+  extra: readonly NewEntry[] = [],
+): Promise<void> {
+  await turn.conversation.settle(call, extra, turn.id)
+  turn.settled.set(call.id, call)
+  if (!turn.content.has('toolCall')) return
+  const { id, tool, args, checksum, isError, createdAt, updatedAt, completedAt } = call
+  const results = Tokenizable.isTokenizable(call.results) ? call.results.text : call.results
+  const content = { id, tool, args, checksum, results, isComplete: true, isError }
+  turn.content.emit('toolCall', { ...content, createdAt, updatedAt, completedAt }, turn.origin)
+}

@@ -1,0 +1,66 @@
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
+import { BobbinError } from '../core/error.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+import type { ToolCallResults } from '../records/tool-call-results.ts'
+import { isArtifact } from '../spool/artifact.ts'
+import { Media } from '../spool/media.ts'
+import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import { ArtifactTool } from '../tools/artifact-tool.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolOutput } from '../tools/tool-context.ts'
+
+/** JSON output may be large: it goes to the spool, not into the prompt. */
+const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
+
+/**
+ * Turns what a handler returned into one of the three silos: text of artifact tools, media as they
+ * are, everything else wound onto the spool and wrapped.
+ */
+export async function settleOutput(
+  tool: Tool,
+  output: ToolOutput,
+  spool: Pick<SpoolStore, 'write'>,
+  signal?: AbortSignal,
+): Promise<ToolCallResults> {
+  const answersInText: boolean = ArtifactTool.isArtifactTool(tool)
+  if (answersInText) return new Tokenizable(output as string)
+  if (Media.isMedia(output)) return output.spooled(spool, signal && { signal })
+  if (isArtifact(output)) return output as SpooledArtifact
+  if (isSpoolInput(output)) {
+    const Class = tool.artifactConstructor?.() ?? SpooledArtifact
+    return new Class(await spool.write(output, signal && { signal })) as SpooledArtifact
+  }
+  if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, signal)
+  const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
+  return new Class(await spool.write(jsonText(output))) as SpooledArtifact
+}
+
+const isFinished = (value: unknown) => Media.isMedia(value) || isArtifact(value)
+
+async function settleList(
+  list: readonly unknown[],
+  spool: Pick<SpoolStore, 'write'>,
+  signal?: AbortSignal,
+): Promise<ToolCallResults> {
+  if (list.every(Media.isMedia)) {
+    return Promise.all(list.map((media) => media.spooled(spool, signal && { signal })))
+  }
+  if (list.every(isArtifact)) return list as readonly SpooledArtifact[]
+  const rule = 'a list of results must hold artifacts only or media only'
+  const message = `The tool returned a mixed list: ${rule}. Return one kind, or one JSON value.`
+  throw new BobbinError('E_INVALID_OUTPUT', message, { path: 'output', rule })
+}
+
+function isSpoolInput(output: ToolOutput): output is SpoolInput {
+  if (typeof output === 'string' || output instanceof Uint8Array) return true
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return false
+  return output instanceof ReadableStream || Symbol.asyncIterator in output
+}
+
+/** Two spaces of indentation, so that a model can read, grep and page the JSON by lines. */
+function jsonText(output: unknown): string {
+  const value = output === undefined ? null : output
+  return JSON.stringify(normalizeArguments({ output: value }, OUTPUT_LIMITS)['output'], null, 2)
+}

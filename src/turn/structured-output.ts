@@ -1,0 +1,40 @@
+import type { JsonObject } from '../core/json.ts'
+import { parseArguments } from '../core/strict-json.ts'
+import type { InputSchema } from '../tools/input-schema.ts'
+import { compileSchema } from '../tools/schema-validation.ts'
+import type { DispatchEnd } from './turn.ts'
+
+/** The shape of an answer: any schema that a tool's input may have. */
+export type OutputSchema = InputSchema
+
+/** What a model is told about the shape of its answer. */
+export function outputRequest(schema: OutputSchema): { name: string; schema: JsonObject } {
+  return { name: 'answer', schema: compileSchema(schema).jsonSchema }
+}
+
+/** Reads and checks a completed answer; one that does not fit ends the turn as failed, with its text. */
+export async function outputOf(
+  end: DispatchEnd,
+  schema: OutputSchema | undefined,
+): Promise<DispatchEnd & { output?: unknown }> {
+  if (schema === undefined || end.status !== 'completed') return end
+  try {
+    const result = await compileSchema(schema).validate(parseArguments(end.text))
+    if (result.ok) return { ...end, output: result.value }
+    return rejected(
+      end,
+      result.issues.map(({ path, rule }) => `\`${path || 'output'}\`: ${rule}`).join('; '),
+    )
+  } catch (error) {
+    return rejected(end, error instanceof Error ? error.message : String(error))
+  }
+}
+
+const rejected = (end: DispatchEnd, why: string): DispatchEnd => ({
+  ...end,
+  status: 'failed',
+  reason: {
+    code: 'OUTPUT_REJECTED',
+    message: `The answer does not have the shape asked for: ${why}`,
+  },
+})

@@ -1,0 +1,55 @@
+import type { JsonValue } from '../core/json.ts'
+import type { BudgetReport } from '../prompt/budget-report.ts'
+import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
+import type { Gate } from '../store/gate.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
+import type { TurnStatus } from './outcome.ts'
+
+/** Where an event belongs; every listener gets it as its second argument. */
+export interface EventOrigin {
+  readonly turnId: string
+  readonly conversation: string
+}
+
+/** A piece of the answer, or of the reasoning, as it is written. */
+export interface TurnTextContent {
+  /** Tells the pieces of one text from those of another. */
+  readonly id: string
+  readonly delta: string
+}
+
+/** Arguments while they stream: half an argument has no checksum and is no call yet. */
+export interface TurnToolInputContent {
+  readonly id: string
+  readonly tool: string
+  readonly delta: string
+}
+
+/** What the application acts on: the turn's content as it comes into being. */
+export interface FunctionalEvents {
+  message: TurnTextContent
+  thought: TurnTextContent
+  toolInput: TurnToolInputContent
+  toolCall: TurnToolCallContent
+}
+
+/** What watching needs and working does not: removing every observer changes nothing. */
+export interface ObservedEvents {
+  turnStart: { readonly startedAt: number }
+  turnEnd: { readonly status: TurnStatus; readonly durationMs: number }
+  dispatchStart: { readonly tools: readonly string[] }
+  dispatchEnd: { readonly iterations: number }
+  iterationStart: { readonly iteration: number }
+  iterationEnd: { readonly iteration: number; readonly calls: number }
+  toolExecutionStart: ToolExecutionStartEvent
+  toolExecutionEnd: ToolExecutionEndEvent
+  toolProgress: { readonly toolCallId: string; readonly tool: string; readonly update: JsonValue }
+  gateOpened: Gate
+  gateDecided: { readonly gate: Gate; readonly decision: string; readonly decidedBy: string }
+  budget: BudgetReport
+  warning: { readonly code: string; readonly message: string; readonly toolCallId?: string }
+  error: { readonly error: unknown; readonly where: string }
+}
+
+export type FunctionalEventName = keyof FunctionalEvents
+export type ObservedEventName = keyof ObservedEvents

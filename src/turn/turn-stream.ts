@@ -1,0 +1,66 @@
+import type { Listener } from './event-bus.ts'
+import type { TurnOutcome } from './outcome.ts'
+import type { FunctionalEventName, FunctionalEvents } from './turn-events.ts'
+import type { TurnInput } from './turn-input.ts'
+
+/** One piece of a turn's content, named. */
+export type TurnEvent = {
+  [Name in FunctionalEventName]: { readonly type: Name } & FunctionalEvents[Name]
+}[FunctionalEventName]
+
+/** A turn's content as it comes, and its outcome. Leaving the loop early aborts the turn. */
+export interface TurnStream<Output> extends AsyncIterable<TurnEvent> {
+  readonly outcome: Promise<TurnOutcome<Output>>
+}
+
+const NAMES: readonly FunctionalEventName[] = ['message', 'thought', 'toolInput', 'toolCall']
+
+/** Whatever tells of the content of turns. */
+interface ContentSource {
+  on<Name extends FunctionalEventName>(
+    name: Name,
+    listener: Listener<FunctionalEvents[Name]>,
+  ): () => void
+}
+
+/** Runs a turn and queues its content for whoever iterates. */
+export function turnStream<Output>(
+  runner: ContentSource,
+  input: TurnInput,
+  run: (input: TurnInput) => Promise<TurnOutcome<Output>>,
+): TurnStream<Output> {
+  const queue: TurnEvent[] = []
+  let wake = () => {}
+  let isOver = false
+  const abort = new AbortController()
+  const signal = input.signal ? AbortSignal.any([input.signal, abort.signal]) : abort.signal
+  const conversation = input.conversation ?? globalThis.crypto.randomUUID()
+  const offs = NAMES.map((type) =>
+    runner.on(type, (content, origin) => {
+      if (origin.conversation !== conversation) return
+      queue.push({ type, ...content } as TurnEvent)
+      wake()
+    }),
+  )
+  const outcome = run({ ...input, conversation, signal }).finally(() => {
+    isOver = true
+    for (const off of offs) off()
+    wake()
+  })
+  outcome.catch(() => {})
+  return {
+    outcome,
+    async *[Symbol.asyncIterator]() {
+      try {
+        for (;;) {
+          const event = queue.shift()
+          if (event !== undefined) yield event
+          else if (isOver) return
+          else await new Promise<void>((resolve) => (wake = resolve))
+        }
+      } finally {
+        if (!isOver) abort.abort()
+      }
+    },
+  }
+}

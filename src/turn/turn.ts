@@ -1,0 +1,44 @@
+import type { Usage } from '../model/model-event.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { Conversation } from './conversation.ts'
+import type { DispatchContext } from './dispatch-context.ts'
+import type { EventBus } from './event-bus.ts'
+import type { StopReason, TurnStatus } from './outcome.ts'
+import type { Presentation } from './presentation.ts'
+import type { RepeatGuard } from './repeat-guard.ts'
+import type { RunnerSettings } from './runner-options.ts'
+import type { ResultSpool } from './small-results.ts'
+import type { EventOrigin, FunctionalEvents, ObservedEvents } from './turn-events.ts'
+import type { TurnRequest } from './turn-request.ts'
+
+/** One turn while it is under way: everything its pieces share. */
+export interface Turn {
+  readonly id: string
+  readonly settings: RunnerSettings
+  readonly conversation: Conversation
+  readonly results: ResultSpool
+  readonly presentation: Presentation
+  readonly request: TurnRequest
+  readonly signal: AbortSignal
+  readonly startedAt: number
+  readonly guard: RepeatGuard
+  readonly origin: EventOrigin
+  readonly content: EventBus<FunctionalEvents>
+  readonly observed: EventBus<ObservedEvents>
+  readonly ctx: DispatchContext
+  /** From 1 once the first iteration has begun. */
+  iteration: number
+  /** This turn's settled calls by id; `order` says in which order they were asked for. */
+  readonly settled: Map<string, ToolCall>
+  readonly order: string[]
+  usage: Usage
+  /** How deep this turn is nested in others. */
+  readonly depth: number
+}
+
+/** Why the dispatch ended. */
+export interface DispatchEnd {
+  readonly status: TurnStatus
+  readonly text: string
+  readonly reason?: StopReason
+}

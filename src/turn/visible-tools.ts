@@ -1,0 +1,30 @@
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import { ToolRegistry } from '../tools/tool-registry.ts'
+import type { Conversation } from './conversation.ts'
+
+/** How many of the newest calls a request offers to artifact tools. */
+const VISIBLE_CALLS = 64
+
+/** The calls that are visible in a request, newest last. */
+export function visibleCalls({ calls }: Conversation): readonly ToolCall[] {
+  return calls.length > VISIBLE_CALLS ? calls.slice(-VISIBLE_CALLS) : calls
+}
+
+/**
+ * The tools on offer: the runner's own, and artifact tools while something is shown as a handle. They are
+ * forged anew only when there are new results to read.
+ */
+export function visibleTools(own: ToolRegistry, conversation: Conversation): () => ToolRegistry {
+  let forgedAt = -1
+  let tools = own
+  return () => {
+    if (conversation.handles === 0) return own
+    if (forgedAt !== conversation.calls.length) {
+      forgedAt = conversation.calls.length
+      const forged = SpooledArtifact.forgeTools({ turnToolCalls: visibleCalls(conversation) })
+      tools = new ToolRegistry(own).merge(forged)
+    }
+    return tools
+  }
+}

@@ -23,7 +23,7 @@ const spool = memorySpool()
 const output = await run(asked.args)
 const call = new ToolCall({
   ...asked,
-  results: new SpooledArtifact(await spool.write(output)),
+  results: new SpooledArtifact(await spool.write(String(output))),
   isComplete: true,
   isError: false,
   createdAt,

@@ -18,19 +18,22 @@ const raw = {
 // Zod: ask the Standard Schema, hand its issues on.
 const audit = z.object({
   reviewer: z.string(),
-  call: z.unknown().transform((input, ctx) => {
-    const result = ToolCall.schema['~standard'].validate(input)
-    if (!('issues' in result) || result.issues === undefined) return new ToolCall(result.value)
+  call: z.unknown().transform(async (input, ctx) => {
+    const result = await ToolCall.schema['~standard'].validate(input)
+    if (result.issues === undefined) return new ToolCall(result.value)
     for (const { message } of result.issues) ctx.addIssue({ code: 'custom', message })
     return z.NEVER
   }),
 })
 
-const { call } = audit.parse({ reviewer: 'ada', call: raw })
+const { call } = await audit.parseAsync({ reviewer: 'ada', call: raw })
 assert.ok(ToolCall.isToolCall(call))
-assert.equal(call.args.service, 'checkout')
-const refused = audit.safeParse({ reviewer: 'ada', call: { ...raw, completedAt: 'yesterday' } })
-assert.match(refused.error.issues[0].message, /must be a date/)
+assert.equal(call.args['service'], 'checkout')
+const refused = await audit.safeParseAsync({
+  reviewer: 'ada',
+  call: { ...raw, completedAt: 'yesterday' },
+})
+assert.match(String(refused.error), /must be a date/)
 
 // Valibot: the schema is one of its own and nests as it is.
 const batch = v.object({ calls: v.array(ToolCall.schema) })

@@ -1,8 +1,8 @@
 import { isBobbinError } from '../core/error.ts'
+import { flatten } from './flatten.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
-import type { ModelEvent } from './model-event.ts'
 import { type ByteSource, broken } from './sse.ts'
-import { streamEvents, streamResponse } from './stream-response.ts'
+import { type EventBatches, streamEvents, streamResponse } from './stream-response.ts'
 import { randomSecret, syntheticIds } from './synthetic-id.ts'
 import type { WireAdapter } from './wire-adapter.ts'
 
@@ -32,10 +32,10 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     ...(modelFamily !== undefined && { modelFamily }),
   }
 
-  async function* stream(
+  async function* batches(
     request: ModelRequest,
     { signal, mint, onRepair }: ModelCallOptions = {},
-  ): AsyncGenerator<ModelEvent, void, undefined> {
+  ): EventBatches {
     const encoder = adapter.encoder({ ...key, ...(onRepair !== undefined && { onRepair }) })
     for (const item of request.items) encoder.push(item)
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key }
@@ -46,7 +46,7 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
         const told = source === undefined ? context : { ...context, source }
         const { finish } = adapter.decode(payload, told)
         if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
-        yield finish
+        yield [finish]
       } else if (reply.kind === 'events') {
         yield* streamEvents(reply.events, adapter.decodeStream(context))
       } else if (reply.body === null) {
@@ -61,5 +61,11 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     }
   }
 
-  return { api: adapter.api, provider: adapter.provider, model, ...key, stream }
+  return {
+    api: adapter.api,
+    provider: adapter.provider,
+    model,
+    ...key,
+    stream: (...call) => flatten(batches(...call)),
+  }
 }

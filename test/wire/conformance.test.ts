@@ -38,8 +38,8 @@ async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
   if (adapter === undefined) throw new Error(`no adapter speaks ${fixture.api}`)
   let finish: Finish | undefined
   try {
-    for await (const event of streamResponse(chunks(...pieces), adapter.decodeStream({ mint }))) {
-      if (event.type === 'finish') finish = event
+    for await (const batch of streamResponse(chunks(...pieces), adapter.decodeStream({ mint }))) {
+      for (const event of batch) if (event.type === 'finish') finish = event
     }
     return { finish }
   } catch (error) {

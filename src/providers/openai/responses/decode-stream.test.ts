@@ -133,9 +133,9 @@ describe('decodeStream of the Responses protocol', () => {
       { type: 'response.function_call_arguments.delta', output_index: 2, delta: '' },
     ]
     expect(events.flatMap((event) => decoder.push(event))).toEqual([
-      { type: 'thought', key: '0.0', delta: 'h' },
-      { type: 'text', key: '1.0', delta: 'a' },
-      { type: 'toolInput', key: '2.0', tool: 'pay', delta: '{"' },
+      { type: 'thought', key: '0', delta: 'h' },
+      { type: 'text', key: '1', delta: 'a' },
+      { type: 'toolInput', key: '2', tool: 'pay', delta: '{"' },
     ])
     expect(() => decoder.end()).toThrow(/ended before its last event/)
     expect(decoder.partial()).toMatchObject([

@@ -15,6 +15,8 @@ import { asItem, asList, asObject, asText, type ResponsesEvent } from './wire.ts
  * every event, and `call_id` may differ between the first and the last sight of an item.
  */
 interface Slot {
+  readonly key: string
+  tool?: string
   added?: JsonObject
   done?: JsonObject
   readonly text: string[]
@@ -77,9 +79,11 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
     if (piece === undefined || piece === '') return NOTHING
     const slot = slotOf(event)
     slot[buffer].push(piece)
-    const key = `${asIndex(event.output_index)}.${asIndex(event.content_index ?? event.summary_index)}`
+    const part = asIndex(event.content_index ?? event.summary_index)
+    const key = part === 0 ? slot.key : `${slot.key}.${part}`
     if (type !== 'toolInput') return [{ type, key, delta: piece }]
-    return [{ type, key, tool: asText(slot.added?.['name']) ?? toolOf(slot), delta: piece }]
+    slot.tool ??= asText(slot.added?.['name']) ?? toolOf(slot)
+    return [{ type, key, tool: slot.tool, delta: piece }]
   }
 
   function slotOf(event: ResponsesEvent): Slot {
@@ -88,7 +92,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
       throw broken('unexpected-event', `\`${asText(event.type)}\` has no \`output_index\``)
     }
     let slot = slots.get(index)
-    if (slot === undefined) slots.set(index, (slot = { text: [], input: [] }))
+    if (slot === undefined) slots.set(index, (slot = { key: `${index}`, text: [], input: [] }))
     return slot
   }
 

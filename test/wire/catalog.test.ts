@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { adapters } from '../../src/wire/adapters.ts'
 import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
@@ -48,6 +49,51 @@ function decode(api: WireApi, example: Example): Decoded {
 
 const examples = loadExamples()
 
+interface Row {
+  readonly rowId: string
+  readonly api: string
+  readonly direction: string
+  readonly examples: readonly string[]
+}
+
+/** The examples of single items that a client may send, with the row that says so. */
+function sendable(): readonly (readonly [string, string, WireApi, Example])[] {
+  if (!existsSync(folder)) return []
+  const rows = JSON.parse(readFileSync(`${folder}catalog.json`, 'utf8')) as Row[]
+  return rows
+    .filter(({ direction }) => direction !== 'response')
+    .flatMap(({ rowId, examples: names }) =>
+      examples
+        .filter(([name, , { meta, payload }]) => {
+          const isSingle =
+            !Array.isArray(payload) && meta.kind !== 'response' && meta.kind !== 'sse'
+          return names.includes(`examples/${name}`) && isSingle
+        })
+        .map(([name, api, example]) => [rowId, name, api, example] as const),
+    )
+}
+
+// Members that only the response form has, or that address a stored item.
+const RESPONSE_ONLY = new Set(['id', 'status', 'created_by', 'response_id', 'agent_reference'])
+
+/** True when some object in `value` has all members of `wanted` that a client may send. */
+function holds(value: unknown, wanted: object): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const isIt = Object.entries(wanted).every(
+    ([key, member]) =>
+      RESPONSE_ONLY.has(key) ||
+      isDeepStrictEqual(Reflect.get(value, key), member) ||
+      // A missing id of ours may be sent where the wire takes free ids.
+      (member === null && key.endsWith('id')),
+  )
+  return isIt || Object.values(value).some((inner) => holds(inner, wanted))
+}
+
+/** How often a value stands somewhere in another. */
+function count(value: unknown, wanted: string): number {
+  return JSON.stringify(value).split(JSON.stringify(wanted)).length - 1
+}
+
 describe('the catalogue', () => {
   it('is replayed where it is there', () => {
     expect(examples.length > 100 || !existsSync(folder) || adapters.length < 5).toBe(true)
@@ -77,4 +123,25 @@ describe('the catalogue', () => {
     const part = codec.encode(decode(api, example).items)
     expect(codec.validate(part)).toEqual([])
   })
+
+  it.each(sendable())('%s goes back as it came (%s)', (_row, _name, api, example) => {
+    const { items, calls } = decode(api, example)
+    // A provider's result without its call can only be meant for a conversation that it stores.
+    const continues = calls.some((call) => call.type === 'call' && call.resultOnly === true)
+    const part = wire(api, { secret }).encode(items, { continues })
+    expect(holds(part, example.payload as object)).toBe(true)
+  })
+
+  it.each(examples)(
+    '%s sends no item twice and no id that the wire must have issued',
+    (_, api, example) => {
+      const part = wire(api, { secret }).encode(decode(api, example).items)
+      const ids = JSON.stringify(part).match(/"id":"[^"]+"/g) ?? []
+      const known = JSON.stringify(example.payload)
+      const takesFreeIds = api === 'anthropic-messages' || api === 'openai-chat'
+      for (const id of ids)
+        expect(takesFreeIds || known.includes(JSON.parse(id.slice(5)))).toBe(true)
+      for (const id of ids) expect(count(part, JSON.parse(id.slice(5)))).toBeLessThanOrEqual(2)
+    },
+  )
 })

@@ -48,7 +48,8 @@ describe('a conversation of 30 calls', () => {
     expect(home.validate(back)).toEqual([])
     const sent = listOf(back)
     expect(opaqueValues(sent.slice(0, native.length))).toEqual(opaqueValues(native))
-    expect(sent.slice(0, native.length)).toEqual(native)
+    // A wire may put the next input into the same message as the last results.
+    expect(sent.slice(0, native.length - 1)).toEqual(native.slice(0, -1))
     expect(exchanges(home.decode(back).items)).toEqual(exchanges([...begun, ...added]))
   })
 

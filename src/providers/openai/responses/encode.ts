@@ -24,7 +24,7 @@ import { encodePart, type InputPart } from './content.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { encodeOutput } from './encode-output.ts'
 import { strayCall } from './stray-call.ts'
-import { asObject, type ResponsesPart, without } from './wire.ts'
+import { asList, asObject, type ResponsesPart, without } from './wire.ts'
 
 const IDS = { refused: /[^\x21-\x7e]/g, maxLength: 64 }
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
@@ -182,7 +182,10 @@ function encodeProviderCall(
   context: EncodeContext,
   dialect: ResponsesDialect,
 ): readonly JsonObject[] {
-  const raw = context.rawItems(call)
+  // An answer to a request that the provider holds is no stray: that is how approvals are given.
+  const isAnswer = call.wire.type === 'mcp_approval_response'
+  const kept = asObject(context.own(call.providerData))?.['items']
+  const raw = isAnswer ? asList(kept) : context.rawItems(call)
   const sendable = raw
     ?.map((item) => dialect.toInput(asObject(item) ?? {}))
     .filter((item) => item !== undefined)

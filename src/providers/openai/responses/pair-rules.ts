@@ -150,18 +150,4 @@ export const PAIR_RULES: readonly WireRule<RequestView>[] = [
       }
     },
   },
-  {
-    rule: 'stray-approval',
-    prevents: 'a 400 for an approval response without its request',
-    *check({ items, isStored }) {
-      const requests = new Set(
-        items.flatMap(({ item, type }) => (type === 'mcp_approval_request' ? [item['id']] : [])),
-      )
-      for (const { item, path, type } of items) {
-        const request = item['approval_request_id']
-        if (type !== 'mcp_approval_response' || isStored || requests.has(request ?? null)) continue
-        yield { path, message: `there is no approval request ${asText(request)} before it` }
-      }
-    },
-  },
 ]

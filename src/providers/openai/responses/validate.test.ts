@@ -46,7 +46,6 @@ const broken: readonly (readonly [rule: string, payload: unknown])[] = [
     'approval-sent-twice',
     { previous_response_id: 'r', input: [{ type: 'mcp_approval_request', id: 'mcpr_1' }] },
   ],
-  ['stray-approval', [{ type: 'mcp_approval_response', approval_request_id: 'mcpr_1' }]],
   [
     'output-schema',
     { tools: [{ type: 'function', name: 'f', output_schema: {} }], input: [call(), output()] },

@@ -1,3 +1,12 @@
 export type { ConformanceCheck } from './conformance-check.ts'
 export { spoolConformance } from './spool-conformance.ts'
 export { storeConformance } from './store-conformance.ts'
+export type { LoopbackFault } from './loopback-fault.ts'
+export {
+  type LoopbackExchange,
+  type LoopbackOptions,
+  type LoopbackProvider,
+  type LoopbackRequest,
+  type LoopbackScript,
+  loopbackProvider,
+} from './loopback-provider.ts'

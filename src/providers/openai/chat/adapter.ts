@@ -1,0 +1,23 @@
+import type { WireAdapter } from '../../../model/wire-adapter.ts'
+import { decodePayload } from './decode.ts'
+import { API, PROVIDER } from './decode-response.ts'
+import { decodeStream } from './decode-stream.ts'
+import { encoder } from './encode.ts'
+import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
+import { validateRequest } from './validate.ts'
+import type { ChatPart } from './wire.ts'
+
+/** Chat Completions as one kind of server wants it. */
+export function chatAdapterFor(quirks: ChatQuirks): WireAdapter<ChatPart> {
+  return {
+    api: API,
+    provider: PROVIDER,
+    decode: (payload, context) => decodePayload(payload, context),
+    decodeStream: (context) => decodeStream(context),
+    encoder: (options) => encoder(quirks, options),
+    validate: (payload) => validateRequest(payload),
+  }
+}
+
+/** Chat Completions as OpenAI and nearly every compatible server take it. */
+export const chatAdapter = chatAdapterFor(CHAT_QUIRKS)

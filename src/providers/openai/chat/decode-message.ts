@@ -1,0 +1,129 @@
+import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { HistoryBuilder } from '../../../model/history-builder.ts'
+import type { ContentPart } from '../../../records/history-item.ts'
+import { asList, asObject, asText, without } from '../responses/wire.ts'
+import { decodeContent } from './content.ts'
+import { REASONING_MEMBERS } from './quirks.ts'
+import { reasoningOf } from './reasoning.ts'
+import type { ChatCall, ChatFunction, ChatMessage } from './wire.ts'
+
+/** Adds one message to the history. */
+export type MessageReader = (message: ChatMessage, builder: HistoryBuilder, api: string) => void
+
+const input =
+  (role: 'user' | 'system'): MessageReader =>
+  (message, builder, api) => {
+    builder.endResponse()
+    builder.message(role, decodeContent(message.content, api), { message: message as JsonObject })
+  }
+
+const assistant: MessageReader = (message, builder, api) => {
+  builder.startResponse()
+  readAssistant(message, builder, api)
+}
+
+const toolResult: MessageReader = (message, builder, api) => {
+  builder.endResponse()
+  const name = asText(message.name)
+  builder.result({
+    type: 'tool',
+    tool: name ?? 'unknown_tool',
+    executedBy: 'runner',
+    callId: asText(message.tool_call_id),
+    pairKeys: [...(name === undefined ? [] : [`name:${name}`]), 'type:tool_call'],
+    isError: false, // this wire has no such flag
+    parts: decodeContent(message.content, api),
+    data: { message: message as JsonObject },
+  })
+}
+
+const functionResult: MessageReader = (message, builder, api) => {
+  builder.endResponse()
+  const name = asText(message.name) ?? 'unknown_tool'
+  builder.result({
+    type: 'function',
+    tool: name,
+    executedBy: 'runner',
+    pairKeys: [`function:${name}`],
+    isError: false,
+    parts: decodeContent(message.content, api),
+    data: { message: message as JsonObject },
+  })
+}
+
+/** The roles that this protocol has, and how a message of each is read. Others survive as raw data. */
+export const MESSAGE_READERS: Readonly<Record<string, MessageReader>> = {
+  system: input('system'),
+  developer: input('system'),
+  user: input('user'),
+  assistant,
+  tool: toolResult,
+  function: functionResult,
+}
+
+// Read into items of their own, so they must not be sent a second time with the message.
+const READ_APART = ['tool_calls', 'function_call', ...REASONING_MEMBERS]
+
+/** Reads what the model said in the order in which it came about: reasoning, content, calls. */
+export function readAssistant(message: ChatMessage, builder: HistoryBuilder, api: string): void {
+  const reasoning = reasoningOf(message)
+  if (reasoning !== undefined) builder.thought(reasoning.text, { members: reasoning.members })
+  const parts = [...decodeContent(message.content, api), ...spoken(message)]
+  const rest = present(without(message, ...READ_APART))
+  if (parts.length > 0) builder.message('assistant', parts, { message: rest })
+  const { role: _, content: __, ...extras } = rest
+  const bare = parts.length === 0 && Object.keys(extras).length > 0 ? { message: extras } : {}
+  asList(message.tool_calls).forEach((call, index) => {
+    readCall(asObject(call) ?? {}, builder, index === 0 ? bare : {})
+  })
+  const legacy: ChatFunction | undefined = asObject(message.function_call)
+  if (legacy !== undefined) readFunctionCall(legacy, builder)
+}
+
+/** A refusal or a transcript stands where content would. */
+function spoken(message: ChatMessage): readonly ContentPart[] {
+  const texts = [asText(message.refusal), asText(asObject(message['audio'])?.['transcript'])]
+  return texts.flatMap((text) => (text ? [{ type: 'text', text }] : []))
+}
+
+const CALL_MEMBERS = ['index', 'id', 'type', 'function', 'custom']
+
+/** Reads one call. `extras` is what must go back with the message and has no other place. */
+export function readCall(call: ChatCall, builder: HistoryBuilder, extras: JsonObject = {}): void {
+  const custom: ChatFunction | undefined = asObject(call.custom)
+  const asked: ChatFunction = custom ?? asObject(call.function) ?? {}
+  const tool = asText(asked.name) ?? ''
+  const others = without(call, ...CALL_MEMBERS)
+  const text = custom === undefined ? asText(asked.arguments) : undefined
+  const data: Record<string, JsonValue> = { ...extras }
+  if (Object.keys(others).length > 0) data['call'] = others
+  if (text !== undefined) data['arguments'] = text
+  builder.call({
+    type: custom === undefined ? 'function' : 'custom',
+    tool,
+    args: custom === undefined ? asked.arguments : { input: asText(custom.input) ?? '' },
+    executedBy: 'runner',
+    callId: asText(call.id),
+    pairKeys: [`name:${tool}`, 'type:tool_call'],
+    ...(Object.keys(data).length > 0 && { data }),
+  })
+}
+
+function readFunctionCall(call: ChatFunction, builder: HistoryBuilder): void {
+  const tool = asText(call.name) ?? ''
+  const text = asText(call.arguments)
+  builder.call({
+    type: 'function_call',
+    tool,
+    args: call.arguments,
+    executedBy: 'runner',
+    pairKeys: [`function:${tool}`],
+    ...(text !== undefined && { data: { arguments: text } }),
+  })
+}
+
+function present(message: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(message).filter(([name, value]) => name === 'content' || value !== null),
+  )
+}

@@ -1,0 +1,93 @@
+import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import { permitsTools } from '../../../model/finish-reason.ts'
+import { HistoryBuilder } from '../../../model/history-builder.ts'
+import type { Finish, ModelEvent } from '../../../model/model-event.ts'
+import { broken } from '../../../model/sse.ts'
+import type { DecodeContext, StreamDecoder } from '../../../model/wire-adapter.ts'
+import type { HistoryItem } from '../../../records/history-item.ts'
+import { asList, asObject, asText } from '../responses/wire.ts'
+import { CallPieces } from './call-pieces.ts'
+import { readAssistant } from './decode-message.ts'
+import {
+  API,
+  decodeResponse,
+  failureIn,
+  firstChoice,
+  PROVIDER,
+  reasonOf,
+} from './decode-response.ts'
+import { MessagePieces } from './message-pieces.ts'
+import type { ChatCall, ChatResponse } from './wire.ts'
+
+const NOTHING: readonly ModelEvent[] = []
+
+/**
+ * The reducer over the chunks of one streamed response. It adds up the message that a whole response
+ * would hold. `finish_reason` is the terminal word, but token counts may follow it, and a piece of a
+ * call that follows it means that the order is broken: `finish` waits for the end of the stream.
+ */
+export function decodeStream(context: DecodeContext): StreamDecoder {
+  const message = new MessagePieces()
+  const calls = new CallPieces()
+  let responseId: JsonValue | undefined
+  let finishReason: JsonValue | undefined
+  let usage: JsonValue | undefined
+  let finish: Finish | undefined
+
+  function push(value: unknown): readonly ModelEvent[] {
+    if (finish !== undefined) return NOTHING
+    // The word that closes a stream reaches us only where a list of events was recorded with it.
+    if (value === '[DONE]') return end()
+    const chunk: ChatResponse | undefined = asObject(value)
+    if (chunk === undefined) throw broken('unexpected-event', 'an event is no object')
+    const failure = failureIn(chunk)
+    if (failure !== undefined) throw failure
+    responseId ??= asText(chunk.id)
+    usage = asObject(chunk.usage) ?? usage
+    const choice = firstChoice(chunk)
+    if (choice === undefined) return NOTHING
+    // A server that does not stream after all sends the message whole.
+    const events = readDelta(asObject(choice.delta) ?? asObject(choice.message))
+    const word = choice.finish_reason
+    const isWorse = finishReason === undefined || permitsTools(reasonOf(finishReason) ?? 'other')
+    if (reasonOf(word) !== undefined && isWorse) finishReason = word
+    return events
+  }
+
+  function readDelta(delta: JsonObject | undefined): readonly ModelEvent[] {
+    if (delta === undefined) return NOTHING
+    const events = message.add(delta)
+    const pieces = asList(delta['tool_calls'])
+    const hasCall = pieces.length > 0 || asObject(delta['function_call']) !== undefined
+    if (finishReason !== undefined && hasCall) {
+      throw broken('unexpected-event', 'a call goes on after the finish reason')
+    }
+    if (pieces.length === 0) return events
+    return [...events, ...pieces.flatMap((piece) => readPiece(asObject(piece) ?? {}))]
+  }
+
+  function readPiece(piece: ChatCall): readonly ModelEvent[] {
+    const { slot, delta } = calls.add(piece)
+    if (delta === '') return NOTHING
+    return [{ type: 'toolInput', key: `call.${slot.key}`, tool: slot.tool, delta }]
+  }
+
+  function end(): readonly ModelEvent[] {
+    if (finish !== undefined) return NOTHING
+    if (finishReason === undefined) throw broken('cut', 'it ended before its finish reason')
+    const whole = { ...message.whole(), tool_calls: calls.calls() }
+    const choices = [{ message: whole, finish_reason: finishReason }]
+    finish = decodeResponse({ id: responseId ?? null, choices, usage: usage ?? null }, context)
+    return [finish]
+  }
+
+  function partial(): readonly HistoryItem[] {
+    if (finish !== undefined) return finish.items
+    const builder = new HistoryBuilder(API, PROVIDER, context)
+    builder.startResponse(asText(responseId))
+    readAssistant({ ...message.whole(), function_call: null }, builder, API)
+    return builder.items
+  }
+
+  return { push, end, partial }
+}

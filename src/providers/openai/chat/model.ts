@@ -1,0 +1,107 @@
+import type OpenAI from 'openai'
+import type {
+  ChatCompletionCreateParamsBase,
+  ChatCompletionTool,
+} from 'openai/resources/chat/completions'
+import type { Model, ModelRequest } from '../../../model/model.ts'
+import { readWhole } from '../../../model/stream-response.ts'
+import { wireModel } from '../../../model/wire-model.ts'
+import { failureOfClient } from '../fail.ts'
+import { chatAdapterFor } from './adapter.ts'
+import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
+import type { ChatPart } from './wire.ts'
+
+export interface ChatOptions {
+  /** Your client: it has the keys, the proxy, the retries and the time-outs, and the server's URL. */
+  readonly client: OpenAI
+  readonly model: string
+  /** Tools that the provider defines, e.g. `{ type: 'custom', … }`. */
+  readonly hostedTools?: readonly ChatCompletionTool[]
+  /** Anything else that the request takes; what is set here wins. */
+  readonly params?: Omit<
+    ChatCompletionCreateParamsBase,
+    'messages' | 'model' | 'n' | 'stream' | 'tools'
+  >
+  /** False asks for whole responses. */
+  readonly streaming?: boolean
+  /** How a compatible server differs. */
+  readonly quirks?: Partial<ChatQuirks>
+}
+
+/** A model behind OpenAI's Chat Completions API, or behind any server that speaks it. */
+export function openaiChat(options: ChatOptions): Model {
+  const { client, model, params, streaming = true } = options
+  const quirks = { ...CHAT_QUIRKS, ...options.quirks }
+  const adapter = chatAdapterFor(quirks)
+  return wireModel({
+    adapter,
+    model,
+    endpoint: client.baseURL,
+    modelFamily: familyOf(model),
+    send: async (part, request, signal) => {
+      const body = {
+        ...bodyOf(part, request, options, quirks),
+        ...(streaming && quirks.streamUsage && { stream_options: { include_usage: true } }),
+        ...params,
+        stream: streaming,
+      }
+      const sent = client.chat.completions.create(body, signal === undefined ? {} : { signal })
+      const response = await sent.asResponse()
+      // Some servers answer whole, whatever they were asked for.
+      const isWhole = response.headers.get('content-type')?.includes('application/json') ?? false
+      return streaming && !isWhole ? { kind: 'bytes', body: response.body } : readWhole(response)
+    },
+    fail: (error) => failureOfClient(adapter.api, error),
+  })
+}
+
+/** The request without what the user sets; its type is the SDK's own. */
+export function bodyOf(
+  { messages }: ChatPart,
+  request: ModelRequest,
+  { model, hostedTools = [] }: Pick<ChatOptions, 'model' | 'hostedTools'>,
+  { systemRole }: ChatQuirks,
+): ChatCompletionCreateParamsBase {
+  const tools = [...functionsOf(request, hostedTools), ...hostedTools]
+  const { instructions, toolChoice, output } = request
+  const opening = instructions ? [{ role: systemRole, content: instructions }] : []
+  return {
+    model,
+    // Built from the SDK's message types; messages of the provider go back as they came.
+    messages: [...opening, ...messages] as ChatCompletionCreateParamsBase['messages'],
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice !== undefined && {
+      tool_choice:
+        typeof toolChoice === 'string'
+          ? toolChoice
+          : { type: 'function', function: { name: toolChoice.tool } },
+    }),
+    ...(output !== undefined && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: output.name, schema: { ...output.schema } },
+      },
+    }),
+  }
+}
+
+function functionsOf(
+  { tools = [] }: ModelRequest,
+  hosted: readonly ChatCompletionTool[],
+): ChatCompletionTool[] {
+  // A tool of ours that handles a custom tool is declared by the latter.
+  const declared = new Set(
+    hosted.map((tool) => (tool.type === 'custom' ? tool.custom.name : tool.function.name)),
+  )
+  return tools
+    .filter(({ name }) => !declared.has(name))
+    .map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      function: { name, description, parameters: { ...inputSchema } },
+    }))
+}
+
+/** `gpt-5.4-2026-03-05` and `gpt-5.4` are one family. */
+function familyOf(model: string): string {
+  return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
+}

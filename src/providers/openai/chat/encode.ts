@@ -1,6 +1,5 @@
 import type {
   ChatCompletionAssistantMessageParam,
-  ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
   ChatCompletionSystemMessageParam,
   ChatCompletionUserMessageParam,
@@ -30,9 +29,6 @@ import type { ChatPart } from './wire.ts'
 
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const STANDARD_MEMBERS = ['role', 'content', 'name', 'refusal', 'audio']
-
-/** A message in the SDK's own words. */
-export type SentMessage = ChatCompletionMessageParam & JsonObject
 
 /** Starts the encoder of `messages`. */
 export function encoder(quirks: ChatQuirks, options: EncodeOptions = {}): WireEncoder<ChatPart> {
@@ -128,16 +124,19 @@ function encodeAssistant(
   const text = texts.join('\n')
   // Neither content nor calls: the wire refuses such a message, and it would say nothing.
   if (text === '' && calls.length === 0) return undefined
-  const kept = sendable(members, quirks)
-  const stands = kept['refusal'] !== undefined || kept['audio'] !== undefined
-  const isOwnContent = texts.length === 1 && (isContent(kept['content']) || stands)
-  const content = isOwnContent ? (kept['content'] ?? null) : text
-  return {
-    ...kept,
+  const own = sendable(members, quirks)
+  const stands = own['refusal'] !== undefined || own['audio'] !== undefined
+  const isOwnContent = texts.length === 1 && (isContent(own['content']) || stands)
+  const said = {
     role: 'assistant',
-    content: content === '' ? quirks.emptyContent : content,
+    content: text === '' ? quirks.emptyContent : text,
+  } satisfies ChatCompletionAssistantMessageParam
+  return {
+    ...own,
+    ...said,
+    ...(isOwnContent && { content: own['content'] ?? null }),
     ...callMembers(calls, context, quirks),
-  } satisfies { role: ChatCompletionAssistantMessageParam['role'] } & JsonObject
+  }
 }
 
 function isContent(content: JsonValue | undefined): boolean {

@@ -144,9 +144,9 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
     prevents:
       "Invalid 'messages[…].tool_calls': empty array. Expected an array with minimum length 1",
     *check({ messages }) {
-      for (const { message, path } of messages) {
+      for (const { message, path, role } of messages) {
         const calls = message['tool_calls']
-        if (Array.isArray(calls) && calls.length === 0) {
+        if (role === 'assistant' && Array.isArray(calls) && calls.length === 0) {
           yield { path: `${path}.tool_calls`, message: 'must hold a call or be left out' }
         }
       }
@@ -213,11 +213,14 @@ export function validateRequest(
 
 function messageView(message: JsonObject, index: number): MessageView {
   const path = `messages[${index}]`
+  const role = asText(message['role']) ?? ''
+  // Only the assistant asks; elsewhere the member means nothing.
+  const calls = role === 'assistant' ? asList(message['tool_calls']) : []
   return {
     message,
     path,
-    role: asText(message['role']) ?? '',
-    calls: asList(message['tool_calls']).map((value, at) => {
+    role,
+    calls: calls.map((value, at) => {
       const call = asObject(value) ?? {}
       return { call, id: asText(call['id']) ?? '', path: `${path}.tool_calls[${at}]` }
     }),

@@ -56,7 +56,7 @@ export function openaiChat(options: ChatOptions): Model {
 }
 
 /** The request without what the user sets; its type is the SDK's own. */
-export function bodyOf(
+function bodyOf(
   { messages }: ChatPart,
   request: ModelRequest,
   { model, hostedTools = [] }: Pick<ChatOptions, 'model' | 'hostedTools'>,

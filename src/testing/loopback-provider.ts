@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Violation, WireApi } from '../model/wire-adapter.ts'
@@ -24,7 +24,8 @@ export interface LoopbackExchange {
 /** What a client sent. */
 export interface LoopbackRequest {
   readonly path: string
-  readonly headers: IncomingHttpHeaders
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Parsed JSON. */
   readonly body: unknown
   readonly isStream: boolean

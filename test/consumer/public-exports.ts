@@ -110,6 +110,20 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   'bobbin/testing': {
     values: ['spoolConformance', 'storeConformance'],
     types: ['ConformanceCheck'],
+  'bobbin/openai': {
+    values: ['openaiChat', 'openaiResponses'],
+    types: ['ChatOptions', 'ResponsesOptions'],
+  },
+  'bobbin/testing': {
+    values: ['loopbackProvider'],
+    types: [
+      'LoopbackExchange',
+      'LoopbackFault',
+      'LoopbackOptions',
+      'LoopbackProvider',
+      'LoopbackRequest',
+      'LoopbackScript',
+    ],
   },
   'bobbin/wire': {
     values: ['wire'],

@@ -64,7 +64,7 @@ export class CallPieces {
     const current = index === undefined ? this.#withoutIndex(id, tool) : this.#byIndex.get(index)
     if (current !== undefined && !startsAnother(current, id, tool, delta)) return current
     const slot: CallSlot = {
-      key: String(this.#slots.length),
+      key: `call.${this.#slots.length}`,
       id: '',
       tool: '',
       kind: 'function',

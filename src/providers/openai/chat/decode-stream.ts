@@ -17,7 +17,7 @@ import {
   reasonOf,
 } from './decode-response.ts'
 import { MessagePieces } from './message-pieces.ts'
-import type { ChatCall, ChatResponse } from './wire.ts'
+import type { ChatCall, ChatChoice, ChatResponse } from './wire.ts'
 
 const NOTHING: readonly ModelEvent[] = []
 
@@ -40,18 +40,25 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     if (value === '[DONE]') return end()
     const chunk: ChatResponse | undefined = asObject(value)
     if (chunk === undefined) throw broken('unexpected-event', 'an event is no object')
-    const failure = failureIn(chunk)
-    if (failure !== undefined) throw failure
-    responseId ??= asText(chunk.id)
-    usage = asObject(chunk.usage) ?? usage
+    if (chunk.id !== responseId) responseId ??= asText(chunk.id)
+    if (chunk.usage !== undefined) usage = asObject(chunk.usage) ?? usage
     const choice = firstChoice(chunk)
+    if (tellsFailure(chunk, choice))
+      throw failureIn(chunk) ?? broken('unexpected-event', 'it failed')
     if (choice === undefined) return NOTHING
     // A server that does not stream after all sends the message whole.
     const events = readDelta(asObject(choice.delta) ?? asObject(choice.message))
     const word = choice.finish_reason
-    const isWorse = finishReason === undefined || permitsTools(reasonOf(finishReason) ?? 'other')
-    if (reasonOf(word) !== undefined && isWorse) finishReason = word
+    if (word !== undefined && word !== null) takeReason(word)
     return events
+  }
+
+  function takeReason(word: JsonValue): void {
+    if (reasonOf(word) === undefined) return
+    // The worse of two stands: a filter may strike after the response seemed to be over.
+    if (finishReason === undefined || permitsTools(reasonOf(finishReason) ?? 'other')) {
+      finishReason = word
+    }
   }
 
   function readDelta(delta: JsonObject | undefined): readonly ModelEvent[] {
@@ -62,14 +69,14 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     if (finishReason !== undefined && hasCall) {
       throw broken('unexpected-event', 'a call goes on after the finish reason')
     }
-    if (pieces.length === 0) return events
-    return [...events, ...pieces.flatMap((piece) => readPiece(asObject(piece) ?? {}))]
+    for (const piece of pieces) readPiece(asObject(piece) ?? {}, events)
+    return events
   }
 
-  function readPiece(piece: ChatCall): readonly ModelEvent[] {
+  function readPiece(piece: ChatCall, events: ModelEvent[]): void {
     const { slot, delta } = calls.add(piece)
-    if (delta === '') return NOTHING
-    return [{ type: 'toolInput', key: `call.${slot.key}`, tool: slot.tool, delta }]
+    if (delta === '') return
+    events.push({ type: 'toolInput', key: slot.key, tool: slot.tool, delta })
   }
 
   function end(): readonly ModelEvent[] {
@@ -90,4 +97,8 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
   }
 
   return { push, end, partial }
+}
+
+function tellsFailure(chunk: ChatResponse, choice: ChatChoice | undefined): boolean {
+  return (chunk.error ?? choice?.error ?? null) !== null || chunk['object'] === 'error'
 }

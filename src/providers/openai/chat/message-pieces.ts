@@ -1,20 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import { partsText } from '../../../model/foreign-text.ts'
 import type { ModelEvent } from '../../../model/model-event.ts'
 import { asList, asObject, asText } from '../responses/wire.ts'
 import { decodeContent } from './content.ts'
-import { REASONING_MEMBERS } from './quirks.ts'
 import { joinDetails, textOf, thinkingText } from './reasoning.ts'
-
-const NOTHING: readonly ModelEvent[] = []
-const READ: ReadonlySet<string> = new Set([
-  'role',
-  'content',
-  'refusal',
-  'tool_calls',
-  'function_call',
-  'audio',
-  ...REASONING_MEMBERS,
-])
 
 /** Adds up the message of a streamed response, its calls apart. */
 export class MessagePieces {
@@ -28,24 +17,13 @@ export class MessagePieces {
   #others: JsonObject = {}
 
   /** Adds a delta and tells what of it a reader may see. */
-  add(delta: JsonObject): readonly ModelEvent[] {
-    const content = delta['content']
-    // Most chunks hold one piece of text or of arguments and nothing else.
-    if (typeof content === 'string' && content !== '') this.#content.push(content)
-    const text = typeof content === 'string' ? content : this.#addParts(asList(content))
+  add(delta: JsonObject): ModelEvent[] {
     const events: ModelEvent[] = []
-    let thought = typeof content === 'string' ? '' : thinkingText(content)
-    for (const name of REASONING_MEMBERS) {
+    for (const name in delta) {
       const value = delta[name]
-      if (value === undefined || value === null || value === '') continue
-      this.#addReasoning(name, value)
-      // Several members may hold the same words: the first is what a reader sees.
-      if (thought === '') thought = textOf(value)
+      if (value !== undefined && value !== null && value !== '') this.#take(name, value, events)
     }
-    if (thought !== '') events.push({ type: 'thought', key: 'thought', delta: thought })
-    if (text !== '') events.push({ type: 'text', key: 'text', delta: text })
-    this.#addRare(delta, events)
-    return events.length === 0 ? NOTHING : events
+    return events
   }
 
   /** The message as a whole response would hold it, without `tool_calls`. */
@@ -66,48 +44,73 @@ export class MessagePieces {
     }
   }
 
-  #addParts(parts: readonly JsonValue[]): string {
-    for (const value of parts) {
-      const part = asObject(value)
-      const last = asObject(this.#parts.at(-1))
-      const isText = part?.['type'] === 'text' && last?.['type'] === 'text'
-      const text = `${asText(last?.['text']) ?? ''}${asText(part?.['text']) ?? ''}`
-      if (isText) this.#parts[this.#parts.length - 1] = { ...last, ...part, text }
-      else this.#parts.push(value)
+  #take(name: string, value: JsonValue, events: ModelEvent[]): void {
+    switch (name) {
+      case 'role':
+      case 'tool_calls':
+        return
+      case 'content':
+        this.#addContent(value, events)
+        return
+      case 'reasoning_content':
+      case 'reasoning':
+      case 'reasoning_details':
+        this.#addReasoning(name, value, events)
+        return
+      case 'refusal':
+        this.#refusal.push(asText(value) ?? '')
+        events.push({ type: 'text', key: 'refusal', delta: asText(value) ?? '' })
+        return
+      case 'audio':
+        this.#audio = joinAudio(this.#audio, asObject(value) ?? {})
+        return
+      case 'function_call':
+        this.#addFunctionCall(asObject(value) ?? {}, events)
+        return
+      default:
+        this.#others = { ...this.#others, [name]: merged(this.#others[name], value) }
     }
-    return decodeContent(parts, '')
-      .map((part) => (part.type === 'text' ? part.text : ''))
-      .join('')
   }
 
-  #addReasoning(name: string, value: JsonValue): void {
-    const pieces = this.#reasoning.get(name)
+  #addContent(content: JsonValue, events: ModelEvent[]): void {
+    if (typeof content === 'string') {
+      this.#content.push(content)
+      events.push({ type: 'text', key: 'text', delta: content })
+      return
+    }
+    const parts = asList(content)
+    for (const part of parts) this.#addPart(part)
+    const thought = thinkingText(parts)
+    if (thought !== '') events.push({ type: 'thought', key: 'thought', delta: thought })
+    const text = partsText(decodeContent(parts, ''))
+    if (text !== '') events.push({ type: 'text', key: 'text', delta: text })
+  }
+
+  #addPart(value: JsonValue): void {
+    const part = asObject(value)
+    const last = asObject(this.#parts.at(-1))
+    const isText = part?.['type'] === 'text' && last?.['type'] === 'text'
+    const text = `${asText(last?.['text']) ?? ''}${asText(part?.['text']) ?? ''}`
+    if (isText) this.#parts[this.#parts.length - 1] = { ...last, ...part, text }
+    else this.#parts.push(value)
+  }
+
+  #addReasoning(name: string, value: JsonValue, events: ModelEvent[]): void {
     const added = Array.isArray(value) ? asList(value) : [value]
+    const pieces = this.#reasoning.get(name)
     if (pieces === undefined) this.#reasoning.set(name, [...added])
     else for (const piece of added) pieces.push(piece)
+    // Several members of one delta may hold the same words: a reader sees them once.
+    const thought = events.some(({ type }) => type === 'thought') ? '' : textOf(value)
+    if (thought !== '') events.push({ type: 'thought', key: 'thought', delta: thought })
   }
 
-  #addRare(delta: JsonObject, events: ModelEvent[]): void {
-    const refusal = asText(delta['refusal'])
-    if (refusal) {
-      this.#refusal.push(refusal)
-      events.push({ type: 'text', key: 'refusal', delta: refusal })
-    }
-    const audio = asObject(delta['audio'])
-    if (audio !== undefined) this.#audio = joinAudio(this.#audio, audio)
-    const call = asObject(delta['function_call'])
-    if (call !== undefined) {
-      this.#function.name ||= asText(call['name']) ?? ''
-      const piece = asText(call['arguments']) ?? ''
-      this.#function.pieces.push(piece)
-      const tool = this.#function.name
-      if (piece !== '') events.push({ type: 'toolInput', key: 'function', tool, delta: piece })
-    }
-    for (const name in delta) {
-      const value = delta[name]
-      if (READ.has(name) || value === undefined || value === null) continue
-      this.#others = { ...this.#others, [name]: merged(this.#others[name], value) }
-    }
+  #addFunctionCall(call: JsonObject, events: ModelEvent[]): void {
+    this.#function.name ||= asText(call['name']) ?? ''
+    const piece = asText(call['arguments']) ?? ''
+    this.#function.pieces.push(piece)
+    const tool = this.#function.name
+    if (piece !== '') events.push({ type: 'toolInput', key: 'function', tool, delta: piece })
   }
 }
 

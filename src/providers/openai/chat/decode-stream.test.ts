@@ -249,6 +249,12 @@ describe('decodeStream', () => {
     ])
   })
 
+  it('keeps pieces of a second answer out of the first', () => {
+    const second = { choices: [{ index: 1, delta: { content: 'No.' }, finish_reason: 'length' }] }
+    const chunks = [delta({ content: 'Y' }), second, delta({ content: 'es.' }, 'stop')]
+    expect(run(chunks)).toMatchObject({ reason: 'stop', items: [{ parts: [{ text: 'Yes.' }] }] })
+  })
+
   it('reads a call that has no id and no tool_calls, streamed', () => {
     const chunks = [
       delta({ function_call: { name: 'pay', arguments: '' } }),

@@ -33,6 +33,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
   let finishReason: JsonValue | undefined
   let usage: JsonValue | undefined
   let finish: Finish | undefined
+  let answer: number | undefined
 
   function push(value: unknown): readonly ModelEvent[] {
     if (finish !== undefined) return NOTHING
@@ -45,12 +46,19 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     const choice = firstChoice(chunk)
     if (tellsFailure(chunk, choice))
       throw failureIn(chunk) ?? broken('unexpected-event', 'it failed')
-    if (choice === undefined) return NOTHING
+    if (choice === undefined || !isSameAnswer(choice.index)) return NOTHING
     // A server that does not stream after all sends the message whole.
     const events = readDelta(asObject(choice.delta) ?? asObject(choice.message))
     const word = choice.finish_reason
     if (word !== undefined && word !== null) takeReason(word)
     return events
+  }
+
+  /** Pieces of a second answer must not get into the first. */
+  function isSameAnswer(index: JsonValue | undefined): boolean {
+    const at = typeof index === 'number' ? index : 0
+    answer ??= at
+    return at === answer
   }
 
   function takeReason(word: JsonValue): void {

@@ -232,6 +232,20 @@ describe('encoder', () => {
     expect(encoder.part().messages.at(-1)).not.toHaveProperty('reasoning_content')
   })
 
+  it('fits ids to one exact length, for calls and answers alike', () => {
+    const encoder = chatAdapterFor({ ...CHAT_QUIRKS, exactIdLength: 9 }).encoder()
+    const call = { id: 'D681PevKs', type: 'function', function: { name: 'read', arguments: '{}' } }
+    encoder.push(...decode([{ role: 'assistant', tool_calls: [call] }]))
+    for (let n = 0; n < 20; n++) encoder.push(foreign(`toolu_${n}`))
+    const { messages } = encoder.part()
+    const ids = messages.flatMap(idsOf)
+    expect(ids[0]).toBe('D681PevKs')
+    expect(new Set(ids).size).toBe(21)
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect(messages.flatMap((message) => message['tool_call_id'] ?? [])).toEqual(ids)
+    expect(encoder.part().messages).toEqual(messages)
+  })
+
   it('always passes its own validator, whatever the history', () => {
     const id = fc.oneof(fc.constantFrom('a', 'call_0', ''), fc.string({ maxLength: 90 }))
     const role = fc.constantFrom('user', 'assistant', 'tool', 'system', 'function', 'odd')

@@ -24,6 +24,7 @@ import { asObject, asText } from '../responses/wire.ts'
 import { encodePart, textPart, type UserPart } from './content.ts'
 import { API } from './decode-response.ts'
 import { encodeResults, isLegacy } from './encode-result.ts'
+import { exactIds } from './exact-ids.ts'
 import type { ChatQuirks } from './quirks.ts'
 import type { ChatPart } from './wire.ts'
 
@@ -32,11 +33,15 @@ const STANDARD_MEMBERS = ['role', 'content', 'name', 'refusal', 'audio']
 
 /** Starts the encoder of `messages`. */
 export function encoder(quirks: ChatQuirks, options: EncodeOptions = {}): WireEncoder<ChatPart> {
+  const { exactIdLength } = quirks
+  const exact = exactIdLength === undefined ? undefined : exactIds(exactIdLength)
+  const fitted = (context: EncodeContext): EncodeContext =>
+    exact === undefined ? context : { ...context, callId: (call) => exact(context.callId(call)) }
   const groups = new GroupEncoder<JsonObject>({
     ...options,
     api: API,
     ids: quirks.ids,
-    encodeGroup: (group, context) => encodeGroup(group, context, quirks),
+    encodeGroup: (group, context) => encodeGroup(group, fitted(context), quirks),
   })
   return {
     push: (...items) => groups.push(...items),

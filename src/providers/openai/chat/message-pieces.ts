@@ -58,8 +58,9 @@ export class MessagePieces {
         this.#addReasoning(name, value, events)
         return
       case 'refusal':
-        this.#refusal.push(asText(value) ?? '')
-        events.push({ type: 'text', key: 'refusal', delta: asText(value) ?? '' })
+        if (typeof value !== 'string') return
+        this.#refusal.push(value)
+        events.push({ type: 'text', key: 'refusal', delta: value })
         return
       case 'audio':
         this.#audio = joinAudio(this.#audio, asObject(value) ?? {})

@@ -8,6 +8,8 @@ import type { IdRules } from '../../../model/id-projection.ts'
 export interface ChatQuirks {
   /** What ids of other providers are fitted to; a server's own ids go back as they came. */
   readonly ids: IdRules
+  /** Takes ids of letters and digits of exactly this length only (8 to 64), e.g. 9 on Mistral. */
+  readonly exactIdLength?: number
   readonly maxNameLength: number
   /** The role of instructions. */
   readonly systemRole: 'system' | 'developer'

@@ -3,7 +3,6 @@ import type { HistoryBuilder } from '../../../model/history-builder.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { asList, asObject, asText, without } from '../responses/wire.ts'
 import { decodeContent } from './content.ts'
-import { REASONING_MEMBERS } from './quirks.ts'
 import { reasoningOf } from './reasoning.ts'
 import type { ChatCall, ChatFunction, ChatMessage } from './wire.ts'
 
@@ -61,15 +60,15 @@ export const MESSAGE_READERS: Readonly<Record<string, MessageReader>> = {
   function: functionResult,
 }
 
-// Read into items of their own, so they must not be sent a second time with the message.
-const READ_APART = ['tool_calls', 'function_call', ...REASONING_MEMBERS]
-
 /** Reads what the model said in the order in which it came about: reasoning, content, calls. */
 export function readAssistant(message: ChatMessage, builder: HistoryBuilder, api: string): void {
   const reasoning = reasoningOf(message)
   if (reasoning !== undefined) builder.thought(reasoning.text, { members: reasoning.members })
   const parts = [...decodeContent(message.content, api), ...spoken(message)]
-  const rest = present(without(message, ...READ_APART))
+  // What became items of its own must not be sent a second time. A reasoning member that is there but
+  // empty stays: some servers insist on its presence.
+  const apart = Object.keys(reasoning?.members ?? {})
+  const rest = present(without(message, 'tool_calls', 'function_call', ...apart))
   if (parts.length > 0) builder.message('assistant', parts, { message: rest })
   const { role: _, content: __, ...extras } = rest
   const bare = parts.length === 0 && Object.keys(extras).length > 0 ? { message: extras } : {}

@@ -128,6 +128,22 @@ describe('encoder', () => {
     }
   })
 
+  it('gives an empty reasoning member back where the server sent one', () => {
+    const message = {
+      role: 'assistant',
+      content: null,
+      reasoning_content: '',
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'read', arguments: '{}' } }],
+    }
+    const items = decode([message])
+    expect(items.map(({ type }) => type)).toEqual(['call'])
+    expect(encode(items)[0]).toEqual(message)
+    const decoder = chatAdapter.decodeStream({ mint })
+    decoder.push({ choices: [{ delta: message, finish_reason: 'tool_calls' }] })
+    const [finish] = decoder.end()
+    expect(encode(finish?.type === 'finish' ? finish.items : [])[0]).toEqual(message)
+  })
+
   it('shows media of results in a user message behind all answers', () => {
     const items = [
       foreign('toolu_1', { result: { isError: false, parts: [text('see'), png] } }),

@@ -22,6 +22,7 @@ export class MessagePieces {
     for (const name in delta) {
       const value = delta[name]
       if (value !== undefined && value !== null && value !== '') this.#take(name, value, events)
+      else if (value === '' && name === 'reasoning_content') this.#pieces(name)
     }
     return events
   }
@@ -97,13 +98,17 @@ export class MessagePieces {
   }
 
   #addReasoning(name: string, value: JsonValue, events: ModelEvent[]): void {
-    const added = Array.isArray(value) ? asList(value) : [value]
-    const pieces = this.#reasoning.get(name)
-    if (pieces === undefined) this.#reasoning.set(name, [...added])
-    else for (const piece of added) pieces.push(piece)
+    const pieces = this.#pieces(name)
+    for (const piece of Array.isArray(value) ? asList(value) : [value]) pieces.push(piece)
     // Several members of one delta may hold the same words: a reader sees them once.
     const thought = events.some(({ type }) => type === 'thought') ? '' : textOf(value)
     if (thought !== '') events.push({ type: 'thought', key: 'thought', delta: thought })
+  }
+
+  #pieces(name: string): JsonValue[] {
+    const pieces = this.#reasoning.get(name) ?? []
+    this.#reasoning.set(name, pieces)
+    return pieces
   }
 
   #addFunctionCall(call: JsonObject, events: ModelEvent[]): void {

@@ -167,7 +167,7 @@ describe('openaiChat', () => {
       temperature: 0,
       reasoning_effort: 'low',
       tools: [{ type: 'custom', custom: { name: 'read_sensor' } }],
-      tool_choice: { type: 'function', function: { name: 'read_sensor' } },
+      tool_choice: { type: 'custom', custom: { name: 'read_sensor' } },
       response_format: { type: 'json_schema', json_schema: { name: 'out', schema } },
     })
   })

@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import type {
   ChatCompletionCreateParamsBase,
   ChatCompletionTool,
+  ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
 import type { Model, ModelRequest } from '../../../model/model.ts'
 import { readWhole } from '../../../model/stream-response.ts'
@@ -72,9 +73,7 @@ function bodyOf(
     ...(tools.length > 0 && { tools }),
     ...(toolChoice !== undefined && {
       tool_choice:
-        typeof toolChoice === 'string'
-          ? toolChoice
-          : { type: 'function', function: { name: toolChoice.tool } },
+        typeof toolChoice === 'string' ? toolChoice : toolNamed(toolChoice.tool, hostedTools),
     }),
     ...(output !== undefined && {
       response_format: {
@@ -83,6 +82,14 @@ function bodyOf(
       },
     }),
   }
+}
+
+function toolNamed(
+  name: string,
+  hosted: readonly ChatCompletionTool[],
+): ChatCompletionToolChoiceOption {
+  const isCustom = hosted.some((tool) => tool.type === 'custom' && tool.custom.name === name)
+  return isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } }
 }
 
 function functionsOf(

@@ -20,10 +20,10 @@ const run = readLog.executor({
   emit: (event) => console.log(`${event.type} ${event.callId.slice(0, 12)}…`),
 })
 const spool = memorySpool()
-const output = await run(asked.args)
+const output = /** @type {string} */ (await run(asked.args))
 const call = new ToolCall({
   ...asked,
-  results: new SpooledArtifact(await spool.write(String(output))),
+  results: new SpooledArtifact(await spool.write(output)),
   isComplete: true,
   isError: false,
   createdAt,

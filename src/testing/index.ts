@@ -1,6 +1,4 @@
 export type { ConformanceCheck } from './conformance-check.ts'
-export { spoolConformance } from './spool-conformance.ts'
-export { storeConformance } from './store-conformance.ts'
 export type { LoopbackFault } from './loopback-fault.ts'
 export {
   type LoopbackExchange,
@@ -10,3 +8,5 @@ export {
   type LoopbackScript,
   loopbackProvider,
 } from './loopback-provider.ts'
+export { spoolConformance } from './spool-conformance.ts'
+export { storeConformance } from './store-conformance.ts'

@@ -105,18 +105,15 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   },
   'bobbin/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
   'bobbin/fs': { values: ['fileMedia', 'fileSpool'], types: ['FileSpoolOptions'] },
-  'bobbin/openai': { values: ['openaiResponses'], types: ['ResponsesOptions'] },
-  'bobbin/sqlite': { values: ['sqliteStore'], types: ['SqliteStoreOptions'] },
-  'bobbin/testing': {
-    values: ['spoolConformance', 'storeConformance'],
-    types: ['ConformanceCheck'],
   'bobbin/openai': {
     values: ['openaiChat', 'openaiResponses'],
     types: ['ChatOptions', 'ResponsesOptions'],
   },
+  'bobbin/sqlite': { values: ['sqliteStore'], types: ['SqliteStoreOptions'] },
   'bobbin/testing': {
-    values: ['loopbackProvider'],
+    values: ['loopbackProvider', 'spoolConformance', 'storeConformance'],
     types: [
+      'ConformanceCheck',
       'LoopbackExchange',
       'LoopbackFault',
       'LoopbackOptions',

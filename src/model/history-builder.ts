@@ -163,6 +163,7 @@ export class HistoryBuilder {
     const outputId = present(facts.itemId)
     const { gate: _, ...rest } = call as OpenCallItem
     const earlier = call.type === 'call' ? call.result : undefined
+    const isBehind = index === this.#items.length - 1 && call.response === this.#response
     this.#items[index] = {
       ...rest,
       type: 'call',
@@ -175,12 +176,10 @@ export class HistoryBuilder {
               isError: earlier.isError || isError,
               parts: [...earlier.parts, ...parts],
             },
-      ...(index === this.#items.length - 1 && this.#withRaw(call, facts.raw)),
+      ...(isBehind && this.#withRaw(call, facts.raw)),
     }
-    // Somewhere else than right behind its call, the wire form keeps its place as raw data.
-    if (facts.raw !== undefined && index !== this.#items.length - 1) {
-      this.raw(facts.raw, 'assistant')
-    }
+    // Elsewhere than right behind its call, in a later response too, it keeps its place as raw data.
+    if (facts.raw !== undefined && !isBehind) this.raw(facts.raw, 'assistant')
   }
 
   /** Answers a gate that the payload holds; false when it holds none under this id. */

@@ -1,0 +1,161 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
+import { foreignCallText } from '../../model/foreign-text.ts'
+import { fitName } from '../../model/name-projection.ts'
+import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
+import {
+  CLIENT_ID,
+  codeCaller,
+  isServerResult,
+  isServerUse,
+  SERVER_ID,
+  SERVER_TOOLS,
+} from './server-tools.ts'
+import { API, asList, asObject, asText, type Block, type BlockParam } from './wire.ts'
+
+type ToolUse = Anthropic.Beta.BetaToolUseBlockParam
+
+// In a history a name may hold any character; only its length is limited.
+const NO_CHARACTER = /[^\s\S]/g
+const NAME_MAX = 200
+
+/** The provider's own calls that a request holds: a result or a call made from code needs its caller. */
+export class ServerCalls {
+  readonly options: EncodeOptions
+  /** Calls still without a result, each with the item that made it. */
+  readonly open = new Map<string, CallItem | OpenCallItem>()
+  readonly #made = new Map<string, CallItem | OpenCallItem>()
+  readonly #answered = new Map<string, object>()
+  readonly #reported = new Set<string>()
+
+  constructor(options: EncodeOptions) {
+    this.options = options
+  }
+
+  /** False when another item used this id before. Groups are encoded again while they grow. */
+  make(id: string, item: CallItem | OpenCallItem): boolean {
+    const maker = this.#made.get(id)
+    if (maker !== undefined) return maker === item
+    this.#made.set(id, item)
+    this.open.set(id, item)
+    return true
+  }
+
+  /** False when there is no such call, or when another item answered it. */
+  answer(id: string, item: object): boolean {
+    if (!this.isMade(id) && this.options.continues !== true) return false
+    const earlier = this.#answered.get(id)
+    if (earlier !== undefined) return earlier === item
+    this.#answered.set(id, item)
+    this.open.delete(id)
+    return true
+  }
+
+  isMade(id: string): boolean {
+    return this.#made.has(id)
+  }
+
+  reportUnanswered(call: CallItem | OpenCallItem): void {
+    if (this.#reported.has(call.id)) return
+    this.#reported.add(call.id)
+    const message = `\`${call.tool}\` was never answered by its provider and is told as text.`
+    this.options.onRepair?.({ kind: 'missing-result', item: call.id, message })
+  }
+}
+
+/** A call that the runner answers. The wire takes any id of its charset, also one that we made. */
+export function encodeRunnerCall(
+  call: CallItem,
+  context: EncodeContext,
+  calls: ServerCalls,
+): ToolUse {
+  const { name, caller, container: _, ...own } = asObject(context.own(call.providerData)) ?? {}
+  const maker = codeCaller({ caller })
+  const isTied = maker === undefined || calls.isMade(maker) || context.continues
+  return {
+    type: 'tool_use',
+    id: context.callId(call),
+    name: fitName(asText(name) ?? call.tool, NO_CHARACTER, NAME_MAX),
+    input: call.args,
+    ...(caller !== undefined && isTied && { caller: caller as unknown as ToolUse['caller'] & {} }),
+    ...own,
+  }
+}
+
+/** A call that a provider ran: its own blocks where this one did, else a text that tells of it. */
+export function encodeServerCall(
+  call: CallItem | OpenCallItem,
+  context: EncodeContext,
+  calls: ServerCalls,
+): readonly BlockParam[] {
+  const blocks = context.rawItems(call)?.map((item) => asObject(item) ?? {})
+  if (blocks === undefined || !areSendable(blocks, call, calls)) {
+    return [{ type: 'text', text: foreignCallText(call) }]
+  }
+  return blocks as unknown as BlockParam[]
+}
+
+/** A block without neutral form, where it came from; elsewhere it is left out. */
+export function encodeRaw(
+  item: RawItem,
+  context: EncodeContext,
+  calls?: ServerCalls,
+): BlockParam[] {
+  const block = item.api === API ? asObject(item.value) : undefined
+  if (block !== undefined && isSendableRaw(block, item, calls)) {
+    return [block as unknown as BlockParam]
+  }
+  context.leftOut('raw', `An item of \`${item.api}\` has no form here and was left out.`)
+  return []
+}
+
+function isSendableRaw(block: Block, item: RawItem, calls: ServerCalls | undefined): boolean {
+  const type = asText(block['type'])
+  if (type === undefined || type === 'tool_result' || type === 'tool_use') return false
+  if (!isServerResult(type)) return !isServerUse(type)
+  return calls !== undefined && isSendableResult(block, item, calls)
+}
+
+/** True for a call with or without its result, or for the result of a call that was sent before. */
+function areSendable(
+  blocks: readonly Block[],
+  call: CallItem | OpenCallItem,
+  calls: ServerCalls,
+): boolean {
+  const [first, ...others] = blocks
+  if (first === undefined) return false
+  if (isServerResult(first['type'])) {
+    return others.length === 0 && isSendableResult(first, call, calls)
+  }
+  const id = asText(first['id'])
+  const areOfIt = others.every((block) => isReadable(block) && block['tool_use_id'] === id)
+  if (id === undefined || others.length > 1 || !areOfIt || !isSendableUse(first, id, calls)) {
+    return false
+  }
+  return calls.make(id, call) && others.every(() => calls.answer(id, call))
+}
+
+function isSendableUse(block: Block, id: string, calls: ServerCalls): boolean {
+  const name = asText(block['name']) ?? ''
+  const isKnown =
+    block['type'] === 'server_tool_use'
+      ? SERVER_ID.test(id) && SERVER_TOOLS.has(name)
+      : block['type'] === 'mcp_tool_use' && CLIENT_ID.test(id) && name !== ''
+  const maker = codeCaller(block)
+  const isTied = maker === undefined || calls.isMade(maker) || calls.options.continues === true
+  return isKnown && isTied && name.length <= NAME_MAX
+}
+
+function isSendableResult(block: Block, item: object, calls: ServerCalls): boolean {
+  const id = asText(block['tool_use_id'])
+  return id !== undefined && isReadable(block) && calls.answer(id, item)
+}
+
+/** Pages found by a search are refused without their ciphertext. */
+function isReadable(block: Block): boolean {
+  if (!isServerResult(block['type'])) return false
+  return asList(block['content']).every((value) => {
+    const found = asObject(value)
+    return found?.['type'] !== 'web_search_result' || !!asText(found['encrypted_content'])
+  })
+}

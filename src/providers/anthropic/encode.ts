@@ -1,0 +1,163 @@
+import {
+  type EncodeContext,
+  type EncodeOptions,
+  type Group,
+  GroupEncoder,
+} from '../../model/encoder.ts'
+import { ownData } from '../../model/provider-data.ts'
+import type { WireEncoder } from '../../model/wire-adapter.ts'
+import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
+import { callsLast, withoutTrailingThought } from './block-order.ts'
+import { closeDangling } from './dangling.ts'
+import { encodeRaw, encodeRunnerCall, encodeServerCall, ServerCalls } from './encode-call.ts'
+import { encodeParts, encodeResult } from './encode-content.ts'
+import { MessageJoiner } from './message-joiner.ts'
+import {
+  API,
+  asObject,
+  asText,
+  type BlockParam,
+  keyOf,
+  type MessageParam,
+  type MessagesPart,
+  type TextParam,
+} from './wire.ts'
+
+const IDS = { refused: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
+
+export interface MessagesEncodeOptions extends EncodeOptions {
+  /** Tells the time, so that a container that has expired is not asked for. */
+  now?(): number
+}
+
+/** Starts the encoder of `messages`. */
+export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<MessagesPart> {
+  const calls = new ServerCalls(options)
+  const joiner = new MessageJoiner()
+  const groups = new GroupEncoder<MessageParam>({
+    ...options,
+    api: API,
+    ids: IDS,
+    encodeGroup: (group, context) => encodeGroup(group, context, calls),
+  })
+  const system: TextParam[] = []
+  let isBegun = false
+  let container: Container | undefined
+  return {
+    push: (...items) => {
+      for (const item of items) {
+        container = containerOf(item, options) ?? container
+        // Only at the beginning is it the system prompt; later it is a message in its place.
+        if (!isBegun && item.type === 'message' && item.role === 'system') {
+          system.push(...systemTexts(item, options))
+        } else {
+          isBegun = true
+          groups.push(item)
+        }
+      }
+    },
+    part: () => {
+      const id =
+        container === undefined || hasExpired(container, options) ? undefined : container.id
+      const messages = joiner.join(groups.entries())
+      return {
+        messages: calls.open.size === 0 ? messages : closeDangling(messages, id, calls),
+        ...(system.length > 0 && { system: asShorthand(system) }),
+        ...(id !== undefined && { container: id }),
+      }
+    },
+  }
+}
+
+function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): MessageParam[] {
+  if (group.kind === 'input') return encodeInput(group.item, context)
+  const said: BlockParam[] = []
+  const results: BlockParam[] = []
+  for (const item of group.items) {
+    if (item.type === 'call' && item.executedBy === 'runner') {
+      if (!(item.resultOnly && context.continues)) {
+        said.push(encodeRunnerCall(item, context, calls))
+      }
+      results.push(encodeResult(item, context))
+    } else {
+      said.push(...encodeResponseItem(item, context, calls))
+    }
+  }
+  const content = withoutTrailingThought(callsLast(said))
+  return [
+    ...(content.length > 0 ? [{ role: 'assistant', content } as const] : []),
+    ...(results.length > 0 ? [{ role: 'user', content: results } as const] : []),
+  ]
+}
+
+function encodeInput(item: HistoryItem, context: EncodeContext): MessageParam[] {
+  if (item.type === 'raw') {
+    const content = encodeRaw(item, context)
+    return content.length > 0 ? [{ role: 'user', content }] : []
+  }
+  if (item.type !== 'message') return []
+  const content = encodeParts(item, context)
+  if (content.length === 0) {
+    context.leftOut('message', `A message of the ${item.role} says nothing and was left out.`)
+    return []
+  }
+  if (item.role !== 'system') return [{ role: 'user', content: asShorthand(content) }]
+  return [{ role: 'system', content: asShorthand(content as TextParam[]) }]
+}
+
+function encodeResponseItem(
+  item: HistoryItem,
+  context: EncodeContext,
+  calls: ServerCalls,
+): readonly BlockParam[] {
+  switch (item.type) {
+    case 'message':
+      return encodeParts(item, context)
+    case 'thought': {
+      const own = asObject(context.own(item.providerData))
+      const data = own?.['type'] === 'redacted_thinking' ? asText(own['data']) : undefined
+      if (data) return [{ type: 'redacted_thinking', data }]
+      const signature = asText(own?.['signature'])
+      if (signature) return [{ type: 'thinking', thinking: item.text, signature }]
+      context.leftOut('thought', 'Reasoning that this provider did not sign was left out.')
+      return []
+    }
+    case 'raw':
+      return encodeRaw(item, context, calls)
+    default:
+      return encodeServerCall(item, context, calls)
+  }
+}
+
+/** A text alone is how people write a message; the wire takes it for a block. */
+function asShorthand<Param extends BlockParam>(content: Param[]): string | Param[] {
+  const [first] = content
+  const isPlain = content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2
+  return isPlain ? first.text : content
+}
+
+function systemTexts(item: MessageItem, options: EncodeOptions): TextParam[] {
+  return item.parts.flatMap((part) => {
+    if (part.type !== 'text' || part.text.trim() === '') return []
+    const own = asObject(ownData(part.providerData, keyOf(options)))
+    return [{ type: 'text', text: part.text, ...own }]
+  })
+}
+
+interface Container {
+  readonly id: string
+  readonly expiresAt: number
+}
+
+function containerOf(item: HistoryItem, options: EncodeOptions): Container | undefined {
+  if (item.type === 'raw' || item.providerData === undefined) return undefined
+  const data = asObject(ownData(item.providerData, keyOf(options)))
+  const container = asObject(data?.['container'])
+  const id = asText(container?.['id'])
+  if (!id) return undefined
+  return { id, expiresAt: Date.parse(asText(container?.['expires_at']) ?? '') }
+}
+
+function hasExpired({ expiresAt }: Container, { now }: MessagesEncodeOptions): boolean {
+  return now !== undefined && expiresAt <= now()
+}

@@ -1,0 +1,89 @@
+import type { BobbinError } from '../../core/error.ts'
+import { codeOfStatus, type FailureCode, providerFailure } from '../../model/provider-failure.ts'
+import { API, asObject, asText } from './wire.ts'
+
+/** Types in a body that say more than its status, and all there is when an event brings the error. */
+const CODES: Readonly<Record<string, FailureCode>> = {
+  api_error: 'E_PROVIDER_UNAVAILABLE',
+  authentication_error: 'E_PROVIDER_AUTH',
+  billing_error: 'E_PROVIDER_AUTH',
+  invalid_request_error: 'E_PROVIDER_BAD_REQUEST',
+  not_found_error: 'E_PROVIDER_NOT_FOUND',
+  overloaded_error: 'E_PROVIDER_UNAVAILABLE',
+  permission_error: 'E_PROVIDER_AUTH',
+  rate_limit_error: 'E_PROVIDER_RATE_LIMITED',
+  request_too_large: 'E_PROVIDER_CONTEXT_TOO_LONG',
+  timeout_error: 'E_PROVIDER_UNAVAILABLE',
+}
+
+// There is no code for this; the words are the only sign.
+const TOO_LONG = /prompt is too long|exceed(?:s|ed)? (?:the )?(?:model's )?context/i
+
+/** The error that a body or an error event tells of. `status` is absent after HTTP 200. */
+export function failureOfBody(body: unknown, status?: number): BobbinError {
+  const facts = factsOf(body, status)
+  return providerFailure(facts.code, facts.facts)
+}
+
+/** Any error of the `@anthropic-ai/sdk` client, known by shape, so that no copy of it is needed. */
+export function failureOfClient(error: unknown): BobbinError {
+  const { status, error: body, message, headers } = asClientError(error)
+  if (typeof status !== 'number') {
+    // The client reports an error event of a stream without a status, but with its body.
+    if (asObject(asObject(body)?.['error']) !== undefined) return failureOfBody(body)
+    return providerFailure('E_PROVIDER_UNREACHABLE', { api: API, message: String(message) }, error)
+  }
+  const { code, facts } = factsOf(body ?? { message }, status)
+  const retryAfterMs = retryAfter(headers)
+  const delay = retryAfterMs === undefined ? {} : { retryAfterMs }
+  return providerFailure(code, { ...facts, ...delay }, error)
+}
+
+function factsOf(body: unknown, status: number | undefined) {
+  const outer = asObject(body)
+  const inner = asObject(outer?.['error']) ?? outer
+  const type = asText(inner?.['type'])
+  const errorCode = asText(asObject(inner?.['details'])?.['error_code'])
+  const message = asText(inner?.['message']) ?? 'the request failed without saying why'
+  const providerCode = errorCode ?? type
+  return {
+    code: codeOf(type, message, status),
+    facts: {
+      api: API,
+      message,
+      ...(status !== undefined && { status }),
+      ...(providerCode !== undefined && { providerCode }),
+    },
+  }
+}
+
+function codeOf(
+  type: string | undefined,
+  message: string,
+  status: number | undefined,
+): FailureCode {
+  if (type === 'invalid_request_error' && TOO_LONG.test(message)) {
+    return 'E_PROVIDER_CONTEXT_TOO_LONG'
+  }
+  const known = type !== undefined && Object.hasOwn(CODES, type) ? CODES[type] : undefined
+  return known ?? (status === undefined ? 'E_PROVIDER_UNAVAILABLE' : codeOfStatus(status))
+}
+
+interface ClientError {
+  readonly status?: unknown
+  readonly error?: unknown
+  readonly message?: unknown
+  readonly headers?: unknown
+}
+
+function asClientError(error: unknown): ClientError {
+  return typeof error === 'object' && error !== null ? error : { message: error }
+}
+
+function retryAfter(headers: unknown): number | undefined {
+  if (!(headers instanceof Headers)) return undefined
+  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(milliseconds)) return milliseconds
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined
+}

@@ -1,0 +1,44 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import type { Model } from '../../model/model.ts'
+import { readWhole } from '../../model/stream-response.ts'
+import { wireModel } from '../../model/wire-model.ts'
+import { messagesAdapterWith } from './adapter.ts'
+import { failureOfClient } from './fail.ts'
+import { type RequestSettings, requestBody } from './request.ts'
+
+export type { HostedTool, MessagesParams } from './request.ts'
+
+export interface AnthropicMessagesOptions extends RequestSettings {
+  /** Your client: it has the keys, the proxy, the retries and the time-outs. */
+  readonly client: Pick<Anthropic, 'baseURL' | 'beta' | 'messages'>
+  /** Tells the time in milliseconds; the platform's clock when absent. */
+  readonly now?: () => number
+}
+
+/** A model behind Anthropic's Messages API. With `params.betas` requests go to the beta endpoint. */
+export function anthropicMessages(options: AnthropicMessagesOptions): Model {
+  const { client, model, params, streaming = true, now = Date.now } = options
+  return wireModel({
+    adapter: messagesAdapterWith({ now }),
+    model,
+    endpoint: client.baseURL,
+    modelFamily: familyOf(model),
+    send: async (part, request, signal) => {
+      const body = requestBody(part, request, options)
+      const settings = signal === undefined ? {} : { signal }
+      const sent =
+        params?.betas === undefined
+          ? client.messages.create(body as Anthropic.MessageCreateParams, settings)
+          : client.beta.messages.create(body, settings)
+      const response = await sent.asResponse()
+      return streaming ? { kind: 'bytes', body: response.body } : readWhole(response)
+    },
+    fail: failureOfClient,
+  })
+}
+
+/** Signatures hold within a family: `claude` in `claude-opus-4-6` and `us.anthropic.claude-opus-4-6`. */
+function familyOf(model: string): string {
+  const name = model.split(/[./]/).findLast((word) => /^[a-z]{2}/i.test(word)) ?? model
+  return (/^[a-z]+/i.exec(name)?.[0] ?? model).toLowerCase()
+}

@@ -90,15 +90,27 @@ export function verbatim(block: Block, key: ProviderKey): TextPart {
 }
 
 /** What can be read of a block: its texts in order, or else the block itself. */
-export function readableText(value: JsonValue): string {
+export function readableText(value: JsonValue, depth = 0): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(readableText).join('\n')
+  // No block of this wire nests its texts deeper.
+  if (depth > 4) return jsonText(value)
+  if (Array.isArray(value)) return value.map((part) => readableText(part, depth + 1)).join('\n')
   const block = asObject(value)
   const source = asObject(block?.['source'])
   const text = block?.['text'] ?? source?.['data'] ?? source?.['content'] ?? block?.['content']
+  if (text === undefined || text === null) return jsonText(value)
   const heading = asText(block?.['title'])
-  if (text === undefined || text === null) return JSON.stringify(value)
-  return heading === undefined ? readableText(text) : `${heading}\n${readableText(text)}`
+  const body = readableText(text, depth + 1)
+  return heading === undefined ? body : `${heading}\n${body}`
+}
+
+/** A value as JSON; empty when it nests too deep to be written. */
+export function jsonText(value: JsonValue): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return ''
+  }
 }
 
 function withData(data: JsonObject | undefined, key: ProviderKey): Pick<TextPart, 'providerData'> {

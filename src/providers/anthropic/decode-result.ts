@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { ResultParts } from '../../model/history-builder.ts'
 import type { ProviderKey } from '../../model/provider-data.ts'
 import type { ContentPart } from '../../records/history-item.ts'
-import { decodeContent, filePart, readableText } from './content.ts'
+import { decodeContent, filePart, jsonText, readableText } from './content.ts'
 import { asList, asObject, asText, type Block } from './wire.ts'
 
 /** What a result block of the provider's tells, readable; the block itself is kept beside it. */
@@ -20,7 +20,7 @@ export function serverResult(block: Block, key: ProviderKey): ResultParts {
   const returned = inner['return_code']
   return {
     isError: typeof returned === 'number' && returned !== 0,
-    parts: reader?.(inner, key) ?? texts(JSON.stringify(inner)),
+    parts: reader?.(inner, key) ?? texts(jsonText(inner)),
   }
 }
 

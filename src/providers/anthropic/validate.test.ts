@@ -1,0 +1,160 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { validateRequest } from './validate.ts'
+import { CONTENT_RULES } from './validate-content.ts'
+import { PAIRING_RULES } from './validate-pairs.ts'
+
+const user = (...content: object[]) => ({ role: 'user', content })
+const assistant = (...content: object[]) => ({ role: 'assistant', content })
+const text = (words: string) => ({ type: 'text', text: words })
+const use = (id: string, more: object = {}) => ({
+  type: 'tool_use',
+  id,
+  name: 'n',
+  input: {},
+  ...more,
+})
+const result = (tool_use_id: string, more: object = {}) => ({
+  type: 'tool_result',
+  tool_use_id,
+  ...more,
+})
+const server = (id: string, name = 'web_search', more: object = {}) => ({
+  type: 'server_tool_use',
+  id,
+  name,
+  input: {},
+  ...more,
+})
+const found = (tool_use_id: string, content: unknown = []) => ({
+  type: 'web_search_tool_result',
+  tool_use_id,
+  content,
+})
+const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_c' }
+const code = server('srvtoolu_c', 'code_execution')
+const question = { role: 'user', content: 'Go' }
+const cached = { ...text('x'), cache_control: { type: 'ephemeral' } }
+
+/** What breaks each rule, and nothing else. */
+const BROKEN: Readonly<Record<string, unknown>> = {
+  'missing-result': [question, assistant(use('a'))],
+  'call-before-server-result': [
+    question,
+    assistant(use('a'), server('srvtoolu_1'), found('srvtoolu_1')),
+    user(result('a')),
+  ],
+  'stray-result': [question, assistant(text('x')), user(result('a'))],
+  'duplicate-result': [question, assistant(use('a')), user(result('a'), result('a'))],
+  'duplicate-id': [
+    question,
+    assistant(use('a')),
+    user(result('a')),
+    assistant(use('a')),
+    user(result('a')),
+  ],
+  'stray-server-result': [question, assistant(found('srvtoolu_1'))],
+  'missing-server-result': [question, assistant(text('x'), server('srvtoolu_1')), question],
+  caller: [question, assistant(use('a', { caller })), user(result('a'))],
+  container: { messages: [question, assistant(code, use('a', { caller })), user(result('a'))] },
+  'id-pattern': [question, assistant(use('a.b')), user(result('a.b'))],
+  'server-tool-name': [question, assistant(server('srvtoolu_1', 'teleport'))],
+  'name-length': [question, assistant(use('a', { name: '' })), user(result('a'))],
+  'input-object': [question, assistant(use('a', { input: 'x' })), user(result('a'))],
+  'result-role': [question, assistant(result('a'))],
+  'assistant-role': [user({ type: 'thinking', thinking: 'x', signature: 's' }, text('x'))],
+  'assistant-media': [question, assistant({ type: 'image', source: {} })],
+  'encrypted-content': [
+    question,
+    assistant(server('srvtoolu_1'), found('srvtoolu_1', [{ type: 'web_search_result' }])),
+  ],
+  'thinking-signature': [question, assistant({ type: 'thinking', thinking: 'x' }, text('x'))],
+  'thinking-last': [question, assistant({ type: 'redacted_thinking', data: 'x' })],
+  'blank-text': [user(text(' \n'))],
+  'empty-message': [question, { role: 'assistant', content: [] }],
+  'result-content': [
+    question,
+    assistant(use('a')),
+    user(result('a', { content: [{ type: 'video' }] })),
+  ],
+  'cache-breakpoints': [user(cached, cached, cached, cached, cached)],
+  'message-count': Array.from({ length: 100_001 }, () => question),
+}
+const RULES = [...PAIRING_RULES, ...CONTENT_RULES]
+
+describe('validateRequest', () => {
+  it.each(RULES.map(({ rule }) => rule))('finds what breaks `%s`', (rule) => {
+    const violations = validateRequest(BROKEN[rule])
+    expect([...new Set(violations.map((violation) => violation.rule))]).toEqual([rule])
+    expect(violations[0]?.prevents).not.toBe('')
+  })
+
+  it('finds results behind other words', () => {
+    const payload = [question, assistant(use('a')), user(text('so'), result('a'))]
+    expect(validateRequest(payload)).toMatchObject([
+      { rule: 'missing-result', path: 'messages.1.content.0' },
+    ])
+  })
+
+  it.each([
+    ['a pause', [question, assistant(text('x'), server('srvtoolu_1'))]],
+    ['a mixed turn', [question, assistant(use('a'), server('srvtoolu_1')), user(result('a'))]],
+    [
+      'a result in the next response',
+      [
+        question,
+        assistant(use('a'), server('srvtoolu_1')),
+        user(result('a'), text('x')),
+        assistant(found('srvtoolu_1')),
+      ],
+    ],
+    [
+      'code that waits in its container',
+      {
+        container: 'container_1',
+        messages: [question, assistant(code, use('a', { caller })), user(result('a'))],
+      },
+    ],
+    ['nothing', {}],
+    ['a request', { messages: [question], system: 'x' }],
+  ])('lets %s pass', (_, payload) => {
+    expect(validateRequest(payload)).toEqual([])
+  })
+
+  it.each([null, 3, 'x', [null], [{ role: 'user', content: [null] }], { messages: 7 }])(
+    'does not fail on %j',
+    (payload) => {
+      expect(Array.isArray(validateRequest(payload))).toBe(true)
+    },
+  )
+
+  it('names every error that is known of this provider and can be seen in a request', () => {
+    const file = fileURLToPath(
+      new URL('../../../../shared/wire/known_errors.json', import.meta.url),
+    )
+    if (!existsSync(file)) return
+    const known = JSON.parse(readFileSync(file, 'utf8')) as { api: string; violation: string }[]
+    const own = known.filter(({ api }) => api === 'anthropic-messages')
+    // Whether ciphertext is forged, only the one who made it can tell.
+    const named = own.filter(({ violation }) => violation !== 'forged encrypted_content')
+    expect(named.map(({ violation }) => RULE_OF[violation])).not.toContain(undefined)
+    expect(Object.values(RULE_OF).every((rule) => rule in BROKEN)).toBe(true)
+  })
+})
+
+/** The rule that prevents each known error. */
+const RULE_OF: Readonly<Record<string, string>> = {
+  'tool_use not answered in the next user message, or text placed before the results':
+    'missing-result',
+  'tool_result without a tool_use in the previous message': 'stray-result',
+  'server tool result without its server_tool_use before it': 'stray-server-result',
+  'foreign id on server_tool_use': 'id-pattern',
+  'unknown server tool name on replay': 'server-tool-name',
+  'duplicate tool_use id': 'duplicate-id',
+  'web_search_result without encrypted_content': 'encrypted-content',
+  'thinking block changed, dropped or reordered in the latest assistant message':
+    'thinking-signature',
+  'container id not sent back while code execution has pending tool uses': 'container',
+  'tool_result in a non-user message': 'result-role',
+}

@@ -19,3 +19,16 @@ export function withoutTrailingThought(blocks: readonly BlockParam[]): BlockPara
   const isThought = ({ type }: BlockParam) => type === 'thinking' || type === 'redacted_thinking'
   return blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
 }
+
+/** Results in the order of the calls that they answer. */
+export function inOrderOf<Result extends { readonly tool_use_id: string }>(
+  blocks: readonly BlockParam[],
+  results: readonly Result[],
+): Result[] {
+  if (results.length < 2) return [...results]
+  const places = new Map(
+    blocks.flatMap((block, index) => (block.type === 'tool_use' ? [[block.id, index]] : [])),
+  )
+  const placeOf = ({ tool_use_id }: Result) => places.get(tool_use_id) ?? 0
+  return results.toSorted((a, b) => placeOf(a) - placeOf(b))
+}

@@ -94,7 +94,11 @@ export function readableText(value: JsonValue, depth = 0): string {
   if (typeof value === 'string') return value
   // No block of this wire nests its texts deeper.
   if (depth > 4) return jsonText(value)
-  if (Array.isArray(value)) return value.map((part) => readableText(part, depth + 1)).join('\n')
+  if (Array.isArray(value)) {
+    return asList(value)
+      .map((part) => readableText(part, depth + 1))
+      .join('\n')
+  }
   const block = asObject(value)
   const source = asObject(block?.['source'])
   const text = block?.['text'] ?? source?.['data'] ?? source?.['content'] ?? block?.['content']

@@ -3,6 +3,7 @@ import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
 import { foreignCallText } from '../../model/foreign-text.ts'
 import { fitName } from '../../model/name-projection.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
+import { idOf } from './encode-content.ts'
 import {
   CLIENT_ID,
   codeCaller,
@@ -70,14 +71,13 @@ export function encodeRunnerCall(
   calls: ServerCalls,
 ): ToolUse {
   const { name, caller, container: _, ...own } = asObject(context.own(call.providerData)) ?? {}
-  const maker = codeCaller({ caller })
-  const isTied = maker === undefined || calls.isMade(maker) || context.continues
   return {
     type: 'tool_use',
-    id: context.callId(call),
+    id: idOf(call, context),
     name: fitName(asText(name) ?? call.tool, NO_CHARACTER, NAME_MAX),
     input: call.args,
-    ...(caller !== undefined && isTied && { caller: caller as unknown as ToolUse['caller'] & {} }),
+    ...(caller !== undefined &&
+      isTied({ caller }, calls) && { caller: caller as unknown as ToolUse['caller'] & {} }),
     ...own,
   }
 }
@@ -123,39 +123,53 @@ function areSendable(
   calls: ServerCalls,
 ): boolean {
   const [first, ...others] = blocks
-  if (first === undefined) return false
+  if (first === undefined || !blocks.every((block) => isTied(block, calls))) return false
   if (isServerResult(first['type'])) {
     return others.length === 0 && isSendableResult(first, call, calls)
   }
   const id = asText(first['id'])
   const areOfIt = others.every((block) => isReadable(block) && block['tool_use_id'] === id)
-  if (id === undefined || others.length > 1 || !areOfIt || !isSendableUse(first, id, calls)) {
-    return false
-  }
+  if (id === undefined || others.length > 1 || !areOfIt || !isKnownUse(first, id)) return false
   return calls.make(id, call) && others.every(() => calls.answer(id, call))
 }
 
-function isSendableUse(block: Block, id: string, calls: ServerCalls): boolean {
-  const name = asText(block['name']) ?? ''
-  const isKnown =
-    block['type'] === 'server_tool_use'
-      ? SERVER_ID.test(id) && SERVER_TOOLS.has(name)
-      : block['type'] === 'mcp_tool_use' && CLIENT_ID.test(id) && name !== ''
+/** What code brought about goes only together with that code. */
+function isTied(block: object, calls: ServerCalls): boolean {
   const maker = codeCaller(block)
-  const isTied = maker === undefined || calls.isMade(maker) || calls.options.continues === true
-  return isKnown && isTied && name.length <= NAME_MAX
+  return maker === undefined || calls.isMade(maker) || calls.options.continues === true
+}
+
+function isKnownUse(block: Block, id: string): boolean {
+  const name = asText(block['name']) ?? ''
+  if (block['type'] === 'server_tool_use') return SERVER_ID.test(id) && SERVER_TOOLS.has(name)
+  const isNamed = name !== '' && name.length <= NAME_MAX
+  return block['type'] === 'mcp_tool_use' && isMcpId(id) && isNamed
+}
+
+/** Ids of the two kinds never meet, so that a result cannot answer a call of the other. */
+function isMcpId(id: string): boolean {
+  return CLIENT_ID.test(id) && !id.startsWith('srvtoolu_')
 }
 
 function isSendableResult(block: Block, item: object, calls: ServerCalls): boolean {
   const id = asText(block['tool_use_id'])
-  return id !== undefined && isReadable(block) && calls.answer(id, item)
+  if (id === undefined || !isReadable(block) || !isTied(block, calls)) return false
+  return calls.answer(id, item)
 }
 
-/** Pages found by a search are refused without their ciphertext. */
+/** The form that a result must have to be taken back; pages found need their ciphertext. */
 function isReadable(block: Block): boolean {
-  if (!isServerResult(block['type'])) return false
-  return asList(block['content']).every((value) => {
-    const found = asObject(value)
-    return found?.['type'] !== 'web_search_result' || !!asText(found['encrypted_content'])
-  })
+  const { type, content } = block
+  const id = asText(block['tool_use_id']) ?? ''
+  const parts = asList(content).map(asObject)
+  if (type === 'mcp_tool_result') {
+    return isMcpId(id) && parts.every((part) => part?.['type'] === 'text' && isSaid(part['text']))
+  }
+  if (!isServerResult(type) || !SERVER_ID.test(id)) return false
+  if (type !== 'web_search_tool_result') return true
+  return parts.every((part) => isSaid(part?.['encrypted_content']))
+}
+
+function isSaid(text: unknown): boolean {
+  return typeof text === 'string' && text !== ''
 }

@@ -1,13 +1,18 @@
 import type Anthropic from '@anthropic-ai/sdk'
+import { sha256Hex } from '#hash'
 import type { EncodeContext } from '../../model/encoder.ts'
-import type { CallItem, ContentPart, MediaPart, MessageItem } from '../../records/history-item.ts'
+import type { CallItem, ContentPart, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia, namedMedia } from './content.ts'
-import { API, asObject, asText, type BlockParam, type TextParam } from './wire.ts'
+import { CLIENT_ID } from './server-tools.ts'
+import { API, asObject, asText, type BlockParam } from './wire.ts'
+
+const REFUSED = /[^a-zA-Z0-9_-]/g
 
 type Result = Anthropic.Beta.BetaToolResultBlockParam
 type ResultContent = Exclude<NonNullable<Result['content']>, string>[number]
 
-const RESULT_CONTENT: ReadonlySet<string> = new Set<ResultContent['type']>([
+// What may be sent back as it came, by where it stands; elsewhere its text tells of it.
+const IN_RESULT: ReadonlySet<string> = new Set<ResultContent['type']>([
   'browser_state',
   'document',
   'image',
@@ -15,17 +20,16 @@ const RESULT_CONTENT: ReadonlySet<string> = new Set<ResultContent['type']>([
   'text',
   'tool_reference',
 ])
+const IN_MESSAGE: Readonly<Record<MessageItem['role'], ReadonlySet<string>>> = {
+  user: new Set(['document', 'image', 'search_result', 'text']),
+  assistant: new Set(['text']),
+  system: new Set(['text', 'tool_addition', 'tool_removal']),
+}
 
 /** The blocks of a message. Blank texts are refused and say nothing. */
 export function encodeParts(item: MessageItem, context: EncodeContext): BlockParam[] {
-  return item.parts.flatMap((part) => {
-    // What the assistant made itself is named: only a person's side may hold media.
-    const block =
-      part.type === 'text' || item.role === 'user'
-        ? encodePart(part, context)
-        : named(part, context)
-    return isBlank(block) ? [] : [block]
-  })
+  const { role, parts } = item
+  return encodeAll(parts, context, IN_MESSAGE[role])
 }
 
 /** The block that answers a call of the runner's. */
@@ -36,7 +40,7 @@ export function encodeResult(call: CallItem, context: EncodeContext): Result {
   const content = resultContent(parts, context)
   return {
     type: 'tool_result',
-    tool_use_id: context.callId(call),
+    tool_use_id: idOf(call, context),
     ...(content !== undefined && { content }),
     ...(isError && { is_error: true }),
     ...(toolset !== undefined && { toolset_name: toolset }),
@@ -44,33 +48,55 @@ export function encodeResult(call: CallItem, context: EncodeContext): Result {
   }
 }
 
+/**
+ * The id of a call. Servers that only speak this protocol issue ids of any form; such a one goes out
+ * fitted, as the ids of other protocols do, because the next server may be stricter.
+ */
+export function idOf(call: CallItem, context: EncodeContext): string {
+  const id = context.callId(call)
+  if (CLIENT_ID.test(id)) return id
+  return `${id.replace(REFUSED, '_').slice(0, 40)}_${sha256Hex(`own:${id}`).slice(0, 16)}`
+}
+
 function resultContent(
   parts: readonly ContentPart[],
   context: EncodeContext,
 ): string | ResultContent[] | undefined {
-  const blocks = parts.map((part) => encodePart(part, context)).filter((block) => !isBlank(block))
+  const blocks = encodeAll(parts, context, IN_RESULT)
   const [first] = blocks
   if (first === undefined) return undefined
   if (blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2) {
     return first.text
   }
-  return blocks.filter((block) => RESULT_CONTENT.has(block.type)) as ResultContent[]
+  return blocks as ResultContent[]
 }
 
-function encodePart(part: ContentPart, context: EncodeContext): BlockParam {
+function encodeAll(
+  parts: readonly ContentPart[],
+  context: EncodeContext,
+  allowed: ReadonlySet<string>,
+): BlockParam[] {
+  return parts
+    .map((part) => encodePart(part, context, allowed))
+    .filter((block) => block.type !== 'text' || block.text.trim() !== '')
+}
+
+function encodePart(
+  part: ContentPart,
+  context: EncodeContext,
+  allowed: ReadonlySet<string>,
+): BlockParam {
   const own = asObject(context.own(part.providerData))
+  const type = asText(own?.['type'])
   // A block that says more than its text was kept whole.
-  if (own?.['type'] !== undefined) return own as unknown as BlockParam
+  if (type !== undefined && type !== 'text') {
+    if (allowed.has(type)) return own as unknown as BlockParam
+    return { type: 'text', text: part.type === 'text' ? part.text : namedMedia(part) }
+  }
   if (part.type === 'text') return { type: 'text', text: part.text, ...own }
   const block = encodeMedia(part)
-  return block === undefined ? named(part, context) : { ...block, ...own }
-}
-
-function named(part: MediaPart, context: EncodeContext): TextParam {
-  context.leftOut('media', `\`${API}\` cannot take this media; it is named in its place.`)
+  if (block !== undefined && allowed.has(block.type)) return { ...block, ...own }
+  // What the assistant made itself is named, too: only a person's side may hold media.
+  context.leftOut('media', `\`${API}\` cannot take this media here; it is named in its place.`)
   return { type: 'text', text: namedMedia(part) }
-}
-
-function isBlank(block: BlockParam): boolean {
-  return block.type === 'text' && block.text.trim() === ''
 }

@@ -7,7 +7,7 @@ import {
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
 import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
-import { callsLast, withoutTrailingThought } from './block-order.ts'
+import { callsLast, inOrderOf, withoutTrailingThought } from './block-order.ts'
 import { closeDangling } from './dangling.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, ServerCalls } from './encode-call.ts'
 import { encodeParts, encodeResult } from './encode-content.ts'
@@ -22,6 +22,8 @@ import {
   type MessagesPart,
   type TextParam,
 } from './wire.ts'
+
+type ToolResult = ReturnType<typeof encodeResult>
 
 const IDS = { refused: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
 
@@ -72,7 +74,7 @@ export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<Messag
 function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): MessageParam[] {
   if (group.kind === 'input') return encodeInput(group.item, context)
   const said: BlockParam[] = []
-  const results: BlockParam[] = []
+  const results: ToolResult[] = []
   for (const item of group.items) {
     if (item.type === 'call' && item.executedBy === 'runner') {
       if (!(item.resultOnly && context.continues)) {
@@ -84,9 +86,10 @@ function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): 
     }
   }
   const content = withoutTrailingThought(callsLast(said))
+  const answers = inOrderOf(content, results)
   return [
     ...(content.length > 0 ? [{ role: 'assistant', content } as const] : []),
-    ...(results.length > 0 ? [{ role: 'user', content: results } as const] : []),
+    ...(answers.length > 0 ? [{ role: 'user', content: answers } as const] : []),
   ]
 }
 
@@ -140,7 +143,7 @@ function systemTexts(item: MessageItem, options: EncodeOptions): TextParam[] {
   return item.parts.flatMap((part) => {
     if (part.type !== 'text' || part.text.trim() === '') return []
     const own = asObject(ownData(part.providerData, keyOf(options)))
-    return [{ type: 'text', text: part.text, ...own }]
+    return [{ type: 'text', text: part.text, ...(own?.['type'] === undefined && own) }]
   })
 }
 

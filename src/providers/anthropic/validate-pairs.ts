@@ -100,10 +100,11 @@ export const PAIRING_RULES: readonly WireRule<RequestView>[] = [
     prevents:
       'unexpected `tool_use_id` found in `…_tool_result` blocks: … must have a corresponding `server_tool_use` block before it.',
     *check({ blocks }) {
-      const made = new Set<string | undefined>()
+      const made = new Set<string>()
+      const kind = ({ type }: BlockView) => (type.startsWith('mcp_') ? 'mcp' : 'server')
       for (const view of blocks) {
-        if (isServerUse(view.type)) made.add(idOf(view))
-        if (!isServerResult(view.type) || made.has(answers(view))) continue
+        if (isServerUse(view.type)) made.add(`${kind(view)} ${idOf(view)}`)
+        if (!isServerResult(view.type) || made.has(`${kind(view)} ${answers(view)}`)) continue
         yield { path: view.path, message: `there is no call ${answers(view)} before its result` }
       }
     },
@@ -131,7 +132,7 @@ export const PAIRING_RULES: readonly WireRule<RequestView>[] = [
       for (const view of blocks) {
         if (isServerUse(view.type)) made.add(idOf(view))
         const maker = codeCaller(view.block)
-        if (maker === undefined || made.has(maker)) continue
+        if (maker === undefined || made.has(maker) || isResult(view)) continue
         yield { path: `${view.path}.caller`, message: `the code ${maker} is not in the request` }
       }
     },

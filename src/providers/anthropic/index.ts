@@ -15,7 +15,7 @@ export interface AnthropicMessagesOptions extends RequestSettings {
   readonly now?: () => number
 }
 
-/** A model behind Anthropic's Messages API. With `params.betas` requests go to the beta endpoint. */
+/** A model behind Anthropic's Messages API. With `params.betas` its beta half is used. */
 export function anthropicMessages(options: AnthropicMessagesOptions): Model {
   const { client, model, params, streaming = true, now = Date.now } = options
   return wireModel({

@@ -103,6 +103,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'WireReference',
     ],
   },
+  'bobbin/anthropic': {
+    values: ['anthropicMessages'],
+    types: ['AnthropicMessagesOptions', 'HostedTool', 'MessagesParams'],
+  },
   'bobbin/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
   'bobbin/fs': { values: ['fileMedia', 'fileSpool'], types: ['FileSpoolOptions'] },
   'bobbin/openai': {

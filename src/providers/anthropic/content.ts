@@ -85,7 +85,7 @@ export function filePart(id: string): MediaPart {
 }
 
 /** A block that this wire gets back as it was, and that others read as text. */
-export function verbatim(block: Block, key: ProviderKey): TextPart {
+function verbatim(block: Block, key: ProviderKey): TextPart {
   return { type: 'text', text: readableText(block), providerData: providerData(key, block) }
 }
 

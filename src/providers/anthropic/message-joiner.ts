@@ -18,7 +18,7 @@ export class MessageJoiner {
     this.#starts.length = kept
     entries.slice(from).forEach((entry, index) => this.#add(entry, from + index))
     this.#entries = entries
-    return [...this.#joined]
+    return this.#joined.slice()
   }
 
   /** How many joined messages are made of entries that are all still the same. */

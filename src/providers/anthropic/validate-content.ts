@@ -1,4 +1,5 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import type { BlockView, RequestView } from './request-view.ts'
 import {
   CLIENT_ID,
   isCall,
@@ -7,7 +8,6 @@ import {
   SERVER_ID,
   SERVER_TOOLS,
 } from './server-tools.ts'
-import type { BlockView, RequestView } from './validate.ts'
 import { asList, asObject, asText } from './wire.ts'
 
 const MAX_MESSAGES = 100_000

@@ -1,6 +1,6 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import type { BlockView, MessageView, RequestView } from './request-view.ts'
 import { codeCaller, danglingUses, isServerResult, isServerUse } from './server-tools.ts'
-import type { BlockView, MessageView, RequestView } from './validate.ts'
 import { asText } from './wire.ts'
 
 const idOf = ({ block }: BlockView) => asText(block['id'])

@@ -1,64 +1,9 @@
-import type { JsonObject } from '../../core/json.ts'
 import { applyRules, type Violation } from '../../model/wire-adapter.ts'
+import { viewOf } from './request-view.ts'
 import { CONTENT_RULES } from './validate-content.ts'
 import { PAIRING_RULES } from './validate-pairs.ts'
-import { asList, asObject, asText, type MessageParam } from './wire.ts'
-
-/** A request, or the part of one, with each block and its place. */
-export interface RequestView {
-  readonly request: JsonObject
-  readonly messages: readonly MessageView[]
-  readonly blocks: readonly BlockView[]
-  /** The messages as the types of the client have them. */
-  readonly params: readonly MessageParam[]
-}
-
-export interface MessageView {
-  readonly role: string
-  readonly path: string
-  readonly index: number
-  readonly blocks: readonly BlockView[]
-}
-
-export interface BlockView {
-  readonly block: JsonObject
-  readonly type: string
-  readonly path: string
-  readonly role: string
-  readonly message: number
-}
 
 /** The rules that the provider holds requests to; paths are written as its errors write them. */
 export function validateRequest(payload: unknown): readonly Violation[] {
   return applyRules([...PAIRING_RULES, ...CONTENT_RULES], viewOf(payload))
-}
-
-function viewOf(payload: unknown): RequestView {
-  const request = asObject(payload) ?? {}
-  const list = Array.isArray(payload) ? payload : asList(request['messages'])
-  const messages = list.map((value, index): MessageView => {
-    const message = asObject(value)
-    const role = asText(message?.['role']) ?? ''
-    const path = `messages.${index}`
-    return { role, path, index, blocks: blockViews(message?.['content'], role, path, index) }
-  })
-  return {
-    request,
-    messages,
-    blocks: messages.flatMap(({ blocks }) => blocks),
-    params: messages.map(({ role, blocks }) => paramOf(role, blocks)),
-  }
-}
-
-function paramOf(role: string, blocks: readonly BlockView[]): MessageParam {
-  return { role, content: blocks.map(({ block }) => block) } as unknown as MessageParam
-}
-
-function blockViews(content: unknown, role: string, path: string, message: number): BlockView[] {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
-  return blocks.map((value, index) => {
-    const block = asObject(value) ?? {}
-    const type = asText(block['type']) ?? ''
-    return { block, type, path: `${path}.content.${index}`, role, message }
-  })
 }

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../core/json.ts'
+import { asList, asObject, asText, type MessageParam } from './wire.ts'
+
+/** A request, or the part of one, with each block and its place. */
+export interface RequestView {
+  readonly request: JsonObject
+  readonly messages: readonly MessageView[]
+  readonly blocks: readonly BlockView[]
+  /** The messages as the types of the client have them. */
+  readonly params: readonly MessageParam[]
+}
+
+export interface MessageView {
+  readonly role: string
+  readonly path: string
+  readonly index: number
+  readonly blocks: readonly BlockView[]
+}
+
+export interface BlockView {
+  readonly block: JsonObject
+  readonly type: string
+  readonly path: string
+  readonly role: string
+  readonly message: number
+}
+
+/** Reads any payload as a request; what is odd in it breaks rules, not the reading. */
+export function viewOf(payload: unknown): RequestView {
+  const request = asObject(payload) ?? {}
+  const list = Array.isArray(payload) ? payload : asList(request['messages'])
+  const messages = list.map((value, index): MessageView => {
+    const message = asObject(value)
+    const role = asText(message?.['role']) ?? ''
+    const path = `messages.${index}`
+    return { role, path, index, blocks: blockViews(message?.['content'], role, path, index) }
+  })
+  return {
+    request,
+    messages,
+    blocks: messages.flatMap(({ blocks }) => blocks),
+    params: messages.map(({ role, blocks }) => paramOf(role, blocks)),
+  }
+}
+
+function paramOf(role: string, blocks: readonly BlockView[]): MessageParam {
+  return { role, content: blocks.map(({ block }) => block) } as unknown as MessageParam
+}
+
+function blockViews(content: unknown, role: string, path: string, message: number): BlockView[] {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
+  return blocks.map((value, index) => {
+    const block = asObject(value) ?? {}
+    const type = asText(block['type']) ?? ''
+    return { block, type, path: `${path}.content.${index}`, role, message }
+  })
+}

@@ -66,6 +66,8 @@ export const nativeHistory: Readonly<Record<WireApi, (steps: readonly Step[]) =>
         })),
       },
     ]),
+    // What somebody says next would join the results in their message.
+    { role: 'assistant', content: [{ type: 'text', text: 'That is why.' }] },
   ],
   // Without ids, as this provider sends most of its calls; only the first of a step is signed.
   gemini: (all) => [

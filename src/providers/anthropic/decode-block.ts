@@ -63,20 +63,16 @@ const BLOCK_READERS: Readonly<Record<string, BlockReader>> = {
   redacted_thinking: (block, { builder }) => builder.thought('', block),
   tool_use: (block, { builder, owners }) => {
     const id = asText(block['id'])
-    const name = asText(block['name'])
-    const toolset = asText(block['toolset_name'])
     if (id !== undefined) owners.set(id, 'runner')
-    const extras = extrasOf(block, 'type', 'id', 'name', 'input')
+    const isMember = asText(block['toolset_name']) !== undefined
+    const data = extrasOf(block, 'type', 'id', 'input', ...(isMember ? [] : ['name']))
     builder.call({
       type: 'tool_use',
-      // Toolsets share names such as `screenshot`: only both together say which tool is meant.
-      tool: toolset === undefined ? name || UNKNOWN : `${toolset}_${name ?? ''}`,
+      tool: toolOf(block),
       args: block['input'],
       executedBy: 'runner',
       callId: id,
-      ...(extras !== undefined && {
-        data: toolset === undefined ? extras : { ...extras, name: name ?? '' },
-      }),
+      ...(data !== undefined && { data }),
     })
   },
   tool_result: (block, { builder, key, owners }) => {
@@ -105,9 +101,16 @@ const BLOCK_READERS: Readonly<Record<string, BlockReader>> = {
 
 const UNKNOWN = 'unknown_tool'
 
+/** Toolsets share names such as `screenshot`: only both together say which tool is meant. */
+export function toolOf(block: Block): string {
+  const toolset = asText(block['toolset_name'])
+  const name = asText(block['name']) || UNKNOWN
+  return toolset === undefined ? name : `${toolset}_${name}`
+}
+
 function serverUse(block: Block, type: string, { builder, owners }: Reading): void {
   const id = asText(block['id'])
-  const tool = asText(block['name']) || UNKNOWN
+  const tool = toolOf(block)
   if (id !== undefined) owners.set(id, 'provider')
   // The wire takes nothing but an object back, also when what it sent was none.
   const { args } = callArguments(block['input'])

@@ -4,6 +4,7 @@ import type { Finish, ModelEvent, UnfinishedCall } from '../../model/model-event
 import { broken } from '../../model/sse.ts'
 import type { DecodeContext, StreamDecoder } from '../../model/wire-adapter.ts'
 import { decodeResponse, readResponse } from './decode.ts'
+import { toolOf } from './decode-block.ts'
 import { failureOfBody } from './fail.ts'
 import { withInputText } from './input-text.ts'
 import { isCall } from './server-tools.ts'
@@ -95,7 +96,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
         const text = asText(change['partial_json'])
         if (!text) return NOTHING
         slot.input.push(text)
-        return [{ type: 'toolInput', key: keyOf(index), tool: toolOf(slot), delta: text }]
+        return [{ type: 'toolInput', key: keyOf(index), tool: toolOf(slot.start), delta: text }]
       }
       case 'signature_delta':
         slot.extras = { ...slot.extras, signature: change['signature'] ?? null }
@@ -205,14 +206,10 @@ function blockOf({ start, text, input, citations, extras }: Slot): Block {
   }
 }
 
-function toolOf({ start }: Slot): string {
-  return asText(start['name']) ?? ''
-}
-
 function unfinishedCall(slot: Slot): UnfinishedCall {
   const callId = asText(slot.start['id'])
   const rawArgs = slot.input.join('')
-  return { tool: toolOf(slot), ...(callId !== undefined && { callId }), rawArgs }
+  return { tool: toolOf(slot.start), ...(callId !== undefined && { callId }), rawArgs }
 }
 
 function indexOf(event: MessagesEvent): number {

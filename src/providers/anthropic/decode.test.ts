@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../../core/error.ts'
 import { syntheticIds } from '../../model/synthetic-id.ts'
@@ -150,5 +151,29 @@ describe('decodePayload: pairing', () => {
     ])
     expect(items.map(({ type }) => type)).toEqual(['call', 'raw', 'openCall', 'raw'])
     expect(items[0]).not.toHaveProperty('result')
+  })
+})
+
+describe('fixtures', () => {
+  it('show every wire type of the protocol', () => {
+    const folder = new URL('./fixtures/', import.meta.url)
+    const covered = readdirSync(folder).flatMap((name) => {
+      const fixture = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as object
+      return (fixture as { covers: string[] }).covers
+    })
+    expect([...new Set(covered)].toSorted()).toEqual([
+      'advisor_tool_result',
+      'bash_code_execution_tool_result',
+      'code_execution_tool_result',
+      'mcp_tool_result',
+      'mcp_tool_use',
+      'server_tool_use',
+      'text_editor_code_execution_tool_result',
+      'tool_result',
+      'tool_search_tool_result',
+      'tool_use',
+      'web_fetch_tool_result',
+      'web_search_tool_result',
+    ])
   })
 })

@@ -41,6 +41,15 @@ describe('requestBody', () => {
     expect(bodyOf({ tools: [tool], toolChoice }).tool_choice).toEqual(expected)
   })
 
+  it('declares tools that answer a toolset only by that', () => {
+    const hostedTools: HostedTool[] = [{ type: 'computer_toolset_20260801' }]
+    const tools = [tool, { ...tool, name: 'computer_screenshot' }]
+    expect(bodyOf({ tools }, { hostedTools }).tools).toMatchObject([
+      { name: 'pay' },
+      { type: 'computer_toolset_20260801' },
+    ])
+  })
+
   it('sends no choice where there is nothing to choose from', () => {
     expect(bodyOf({ toolChoice: 'none' })).not.toHaveProperty('tool_choice')
   })

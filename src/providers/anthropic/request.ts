@@ -55,10 +55,14 @@ export function requestBody(
   }
 }
 
+/** Tools of ours that answer the provider's own (`bash`, `computer_screenshot`) are declared by those. */
 function customTools({ tools = [] }: ModelRequest, hosted: readonly HostedTool[]): HostedTool[] {
-  // A tool of ours that answers one of the provider's own (`bash`, `memory`) is declared by that.
-  const declared = new Set(hosted.flatMap((tool) => ('name' in tool ? tool.name : [])))
-  return tools.filter(({ name }) => !declared.has(name)).map(toolParam)
+  const names = new Set(hosted.flatMap((tool) => ('name' in tool ? tool.name : [])))
+  const toolsets = hosted.flatMap(({ type }) => /^(.+)_toolset_\d+$/.exec(type ?? '')?.[1] ?? [])
+  return tools
+    .filter(({ name }) => !names.has(name))
+    .filter(({ name }) => !toolsets.some((toolset) => name.startsWith(`${toolset}_`)))
+    .map(toolParam)
 }
 
 function toolParam({ name, description, inputSchema }: ToolDefinition): HostedTool {

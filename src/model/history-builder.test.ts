@@ -56,6 +56,20 @@ describe('HistoryBuilder', () => {
     ])
   })
 
+  it('leaves a result in the response that brought it, also right behind its call', () => {
+    const builder = build()
+    const facts = { callId: 'srv_1', executedBy: 'provider' } as const
+    builder.startResponse('r1')
+    builder.call(call({ ...facts, raw: { use: 1 } }))
+    builder.endResponse()
+    builder.startResponse('r2')
+    builder.result(result('found', { ...facts, raw: { answer: 1 } }))
+    expect(builder.items).toMatchObject([
+      { type: 'call', result: { isError: false }, providerData: { data: { items: [{ use: 1 }] } } },
+      { type: 'raw', value: { answer: 1 }, response: 'r2' },
+    ])
+  })
+
   it('settles results onto calls of one id in the order of the calls', () => {
     const builder = build()
     builder.startResponse()

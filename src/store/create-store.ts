@@ -80,7 +80,7 @@ export function createStore(
       const now = clock.now()
       const { granted, created, row } = await driver.acquire({
         conversation,
-        owner,
+        owner: columnText(owner),
         now,
         until: now + leaseMs,
         force,

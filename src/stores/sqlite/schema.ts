@@ -41,7 +41,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX bobbin_entries_checksum ON bobbin_entries (checksum, conversation, kind)
     WHERE checksum IS NOT NULL;
   CREATE INDEX bobbin_entries_settlement ON bobbin_entries (settlement)
-    WHERE settlement IS NOT NULL AND settlement <> 'ok';
+    WHERE settlement <> 'ok';
 
   CREATE TABLE bobbin_gates (
     conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,

@@ -1,8 +1,8 @@
+import { sqlFilter } from '../../store/sql-filter.ts'
 import type { AppendBatch, ConversationRow, StoreDriver } from '../../store/store-driver.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
-import { sqlFilter } from './sqlite-filter.ts'
 import {
   bytesOf,
   conversationRow,
@@ -18,6 +18,7 @@ import {
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
 const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
   FROM bobbin_gates g JOIN bobbin_conversations c ON c.ref = g.conversation`
+const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 
 interface Located {
@@ -102,7 +103,7 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
       }),
 
     find(filter, after, limit) {
-      const { where, values, order } = sqlFilter(filter)
+      const { where, values, order } = sqlFilter(filter, DIALECT)
       const sql = `SELECT e.seq, e.digest, e.seal, e.body, c.id AS conversation, ${order} AS position
         FROM bobbin_entries e JOIN bobbin_conversations c ON c.ref = e.conversation
         WHERE ${where} AND ${order} > ? ORDER BY ${order} LIMIT ?`
@@ -115,7 +116,7 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
     },
 
     count(filter) {
-      const { where, values } = sqlFilter(filter)
+      const { where, values } = sqlFilter(filter, DIALECT)
       const sql = `SELECT count(*) AS n FROM bobbin_entries e WHERE ${where}`
       return read('count entries', (sqlite) => Number(sqlite.statement(sql).get(values)?.['n']))
     },

@@ -1,0 +1,215 @@
+import { sqlFilter } from '../../store/sql-filter.ts'
+import type { ConversationRow, StoreDriver } from '../../store/store-driver.ts'
+import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
+import type { PostgresConnection } from './postgres-connection.ts'
+import { isDuplicate } from './postgres-errors.ts'
+import type { Queries } from './postgres-queries.ts'
+import {
+  bytesOf,
+  CONVERSATION,
+  conversationRow,
+  ENTRY_COLUMNS,
+  entryRow,
+  entryText,
+  foundText,
+  gateRow,
+} from './postgres-rows.ts'
+import type { Tables } from './postgres-tables.ts'
+
+const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
+const TEXT_COLUMNS = 'e.seq, e.digest, e.seal, e.body'
+
+interface Located {
+  readonly ref: string
+  readonly row: ConversationRow
+}
+
+/** The store's tables in a PostgreSQL schema. */
+export function postgresDriver(connection: PostgresConnection, tables: Tables): StoreDriver {
+  const { read, write } = connection
+  const { conversations, entries, gates, references, blobs } = tables
+  const REF = `(SELECT ref FROM ${conversations} WHERE id = $1)`
+  const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
+    FROM ${gates} g JOIN ${conversations} c ON c.ref = g.conversation`
+  const dialect = { conversations, parameter: (n: number) => `$${n}` }
+
+  const locate = async (
+    queries: Queries,
+    id: string,
+    lock: '' | 'FOR UPDATE',
+  ): Promise<Located | undefined> => {
+    const sql = `SELECT ${CONVERSATION} FROM ${conversations} WHERE id = $1 ${lock}`
+    const [row] = await queries.rows(sql, [id])
+    return row && { ref: String(row['ref']), row: conversationRow(row) }
+  }
+
+  const logFrom = (columns: string) => (queries: Queries, values: [string, number, number]) =>
+    queries.rows(
+      `SELECT ${columns} FROM ${entries} e WHERE conversation = ${REF} AND seq >= $2 ORDER BY seq LIMIT $3`,
+      values,
+    )
+
+  return {
+    durable: true,
+    close: connection.close,
+
+    acquire: (request) =>
+      write('take a conversation', async (queries) => {
+        const { conversation, owner, now, until, force, key, keyCheck } = request
+        const added = await queries.change(
+          `INSERT INTO ${conversations} (id, created_at, updated_at, epoch, owner, lease_until, length,
+            sealed_seq, seal, key, key_check) VALUES ($1, $2, $2, 1, $3, $4, 0, 0, '', $5, $6)
+            ON CONFLICT (id) DO NOTHING`,
+          [conversation, now, owner, until, key, keyCheck],
+        )
+        const { ref, row } = (await locate(queries, conversation, 'FOR UPDATE')) as Located
+        if (added === 1) return { granted: true, created: true, row }
+        if (!force && row.leaseUntil > now) return { granted: false, created: false, row }
+        await queries.change(
+          `UPDATE ${conversations} SET epoch = epoch + 1, owner = $2, lease_until = $3 WHERE ref = $1`,
+          [ref, owner, until],
+        )
+        const taken = { ...row, epoch: row.epoch + 1, owner, leaseUntil: until }
+        return { granted: true, created: false, row: taken }
+      }),
+
+    extend: (conversation, epoch, until) =>
+      write('prolong a lease', async (queries) => {
+        await queries.change(
+          `UPDATE ${conversations} SET lease_until = $3 WHERE id = $1 AND epoch = $2`,
+          [conversation, epoch, until],
+        )
+        return (await locate(queries, conversation, ''))?.row
+      }),
+
+    append: async (conversation, epoch, plan) => {
+      try {
+        return await write('append entries', async (queries) => {
+          const known = await locate(queries, conversation, 'FOR UPDATE')
+          if (known === undefined) return { status: 'missing' } as const
+          const { ref, row } = known
+          if (row.epoch !== epoch) return { status: 'stale', current: row.epoch } as const
+          const shown = new Map()
+          for (const id of plan.gates) {
+            const sql = `${GATE} WHERE c.ref = $1 AND g.id = $2 FOR UPDATE OF g`
+            const [gate] = await queries.rows(sql, [ref, id])
+            if (gate !== undefined) shown.set(id, gateRow(gate))
+          }
+          const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
+          const batch = plan.prepare({ row, gates: shown, unsealed })
+          await insertBatch(queries, tables, { ref, length: row.length }, batch)
+          return { status: 'done' } as const
+        })
+      } catch (error) {
+        if (isDuplicate((error as Error).cause)) return { status: 'duplicate' }
+        throw error
+      }
+    },
+
+    texts: (conversation, from, limit) =>
+      read('read entries', async (queries) =>
+        (await logFrom(TEXT_COLUMNS)(queries, [conversation, from, limit])).map(entryText),
+      ),
+
+    rows: (conversation, from, limit) =>
+      read('read entries', async (queries) => {
+        const columns = ENTRY_COLUMNS.join(', ')
+        return (await logFrom(columns)(queries, [conversation, from, limit])).map(entryRow)
+      }),
+
+    text: (conversation, kind, id) =>
+      read('read an entry', async (queries) => {
+        const sql = `SELECT ${TEXT_COLUMNS} FROM ${entries} e WHERE conversation = ${REF} AND kind = $2 AND id = $3`
+        const [row] = await queries.rows(sql, [conversation, kind, id])
+        return row && entryText(row)
+      }),
+
+    find: (filter, after, limit) =>
+      read('search entries', async (queries) => {
+        const { where, values, order } = sqlFilter(filter, dialect)
+        const n = values.length
+        const sql = `SELECT ${TEXT_COLUMNS}, c.id AS conversation, ${order} AS position
+          FROM ${entries} e JOIN ${conversations} c ON c.ref = e.conversation
+          WHERE ${where} AND ${order} > $${n + 1} ORDER BY ${order} LIMIT $${n + 2}`
+        return (await queries.rows(sql, [...values, after, limit])).map(foundText)
+      }),
+
+    count: (filter) =>
+      read('count entries', async (queries) => {
+        const { where, values } = sqlFilter(filter, dialect)
+        const sql = `SELECT count(*) AS n FROM ${entries} e WHERE ${where}`
+        return Number((await queries.rows(sql, values))[0]?.['n'])
+      }),
+
+    conversation: (id) =>
+      read('read a conversation', async (queries) => (await locate(queries, id, ''))?.row),
+
+    conversations: (after, limit) =>
+      read('list conversations', async (queries) => {
+        const sql = `SELECT ${CONVERSATION} FROM ${conversations} WHERE id > $1 ORDER BY id LIMIT $2`
+        return (await queries.rows(sql, [after, limit])).map(conversationRow)
+      }),
+
+    gate: (conversation, id) =>
+      read('read a gate', async (queries) => {
+        const [row] = await queries.rows(`${GATE} WHERE c.id = $1 AND g.id = $2`, [
+          conversation,
+          id,
+        ])
+        return row && gateRow(row)
+      }),
+
+    gates: ({ conversation, open, limit }) =>
+      read('list gates', async (queries) => {
+        const parts = [open ? OPEN_GATE : 'true', ...(conversation ? ['c.id = $2'] : [])]
+        const sql = `${GATE} WHERE ${parts.join(' AND ')} ORDER BY c.id, g.id LIMIT $1`
+        const values = conversation === undefined ? [limit] : [limit, conversation]
+        return (await queries.rows(sql, values)).map(gateRow)
+      }),
+
+    replaceGate: (gate, expected) =>
+      write('change a gate', async (queries) => {
+        const { conversation, id, state, digest, body } = gate
+        const sql = `UPDATE ${gates} SET state = $3, digest = $4, body = $5
+          WHERE conversation = ${REF} AND id = $2 AND digest = $6`
+        return (await queries.change(sql, [conversation, id, state, digest, body, expected])) === 1
+      }),
+
+    blob: (digest) =>
+      read('read a blob', async (queries) => {
+        const [row] = await queries.rows(`SELECT bytes FROM ${blobs} WHERE digest = $1`, [digest])
+        return row && bytesOf(row['bytes'])
+      }),
+
+    references: (conversation, after, limit) =>
+      read('list references', async (queries) => {
+        const where = conversation === undefined ? 'true' : `conversation = ${REF}`
+        const values = conversation === undefined ? [] : [conversation]
+        const n = values.length
+        const sql = `SELECT DISTINCT digest FROM ${references} WHERE ${where} AND digest > $${n + 1}
+          ORDER BY digest LIMIT $${n + 2}`
+        const rows = await queries.rows(sql, [...values, after, limit])
+        return rows.map((row) => String(row['digest']))
+      }),
+
+    delete: (conversation) =>
+      write('delete a conversation', async (queries) => {
+        // Nobody may come to refer to a blob while it is decided that nobody does.
+        await queries.rows('SELECT pg_advisory_xact_lock($1::bigint)', [REFERENCE_LOCK])
+        const known = await locate(queries, conversation, 'FOR UPDATE')
+        if (known === undefined) return false
+        await queries.change(
+          `DELETE FROM ${blobs} b USING ${references} r WHERE r.conversation = $1 AND b.digest = r.digest
+            AND NOT EXISTS (SELECT 1 FROM ${references} o WHERE o.digest = r.digest AND o.conversation <> $1)`,
+          [known.ref],
+        )
+        await queries.change(`DELETE FROM ${conversations} WHERE ref = $1`, [known.ref])
+        return true
+      }),
+  }
+
+  async function digestsAfter(queries: Queries, ref: string, seq: number): Promise<string[]> {
+    const sql = `SELECT digest FROM ${entries} WHERE conversation = $1 AND seq > $2 ORDER BY seq`
+    return (await queries.rows(sql, [ref, seq])).map((row) => String(row['digest']))
+  }
+}

@@ -1,0 +1,108 @@
+import { BobbinError } from '../../core/error.ts'
+import type { Queries } from './postgres-queries.ts'
+import type { Tables } from './postgres-tables.ts'
+
+/** Step n turns a schema of version n into one of version n + 1. Steps are never changed, only added. */
+const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
+  ({ conversations, entries, gates, references, blobs }) => `
+    CREATE TABLE ${conversations} (
+      ref bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id text COLLATE "C" NOT NULL UNIQUE,
+      created_at bigint NOT NULL,
+      updated_at bigint NOT NULL,
+      epoch bigint NOT NULL,
+      owner text NOT NULL,
+      lease_until bigint NOT NULL,
+      length bigint NOT NULL,
+      sealed_seq bigint NOT NULL,
+      seal text NOT NULL,
+      key bytea,
+      key_check text NOT NULL
+    );
+
+    CREATE TABLE ${entries} (
+      position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      seq bigint NOT NULL,
+      kind text NOT NULL,
+      turn text COLLATE "C" NOT NULL,
+      id text COLLATE "C",
+      tool text COLLATE "C",
+      checksum text COLLATE "C",
+      settlement text,
+      time bigint NOT NULL,
+      digest text NOT NULL,
+      seal text,
+      body text NOT NULL
+    );
+    CREATE UNIQUE INDEX bobbin_entries_seq ON ${entries} (conversation, seq);
+    CREATE UNIQUE INDEX bobbin_entries_id ON ${entries} (conversation, kind, id) WHERE id IS NOT NULL;
+    CREATE INDEX bobbin_entries_turn ON ${entries} (conversation, turn);
+    CREATE INDEX bobbin_entries_checksum ON ${entries} (checksum, conversation, kind)
+      WHERE checksum IS NOT NULL;
+    CREATE INDEX bobbin_entries_settlement ON ${entries} (settlement) WHERE settlement <> 'ok';
+
+    CREATE TABLE ${gates} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      id text COLLATE "C" NOT NULL,
+      state text NOT NULL,
+      digest text NOT NULL,
+      body text NOT NULL,
+      PRIMARY KEY (conversation, id)
+    );
+    CREATE INDEX bobbin_gates_open ON ${gates} (conversation)
+      WHERE state NOT IN ('consumed', 'expired', 'abandoned');
+
+    CREATE TABLE ${references} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      digest text COLLATE "C" NOT NULL,
+      PRIMARY KEY (digest, conversation)
+    );
+    CREATE INDEX bobbin_references_conversation ON ${references} (conversation, digest);
+
+    CREATE TABLE ${blobs} (
+      digest text COLLATE "C" PRIMARY KEY,
+      bytes bytea NOT NULL
+    );
+  `,
+]
+
+/** Any number that everybody who migrates agrees on: one at a time. */
+const MIGRATION_LOCK = 0x62_6f_62
+
+/** Brings a schema to the current version; one from a newer package is refused untouched. */
+export async function migrate(
+  transaction: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>,
+  tables: Tables,
+): Promise<void> {
+  await transaction(async (queries) => {
+    await queries.rows('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK])
+    const version = await versionOf(queries, tables)
+    if (version > MIGRATIONS.length) throw tooNew(version)
+    if (version === MIGRATIONS.length) return
+    if (version === 0) {
+      await queries.script(`
+        CREATE SCHEMA IF NOT EXISTS "${tables.schema}";
+        CREATE TABLE ${tables.version} (version integer NOT NULL);
+        INSERT INTO ${tables.version} VALUES (0);
+      `)
+    }
+    for (const step of MIGRATIONS.slice(version)) await queries.script(step(tables))
+    await queries.rows(`UPDATE ${tables.version} SET version = $1`, [MIGRATIONS.length])
+  })
+}
+
+async function versionOf(queries: Queries, tables: Tables): Promise<number> {
+  const [found] = await queries.rows('SELECT to_regclass($1)::text AS name', [tables.version])
+  if ((found?.['name'] ?? null) === null) return 0
+  const [row] = await queries.rows(`SELECT max(version) AS version FROM ${tables.version}`, [])
+  return Number(row?.['version'] ?? 0)
+}
+
+function tooNew(found: number): BobbinError<'E_STORE_TOO_NEW'> {
+  const supported = MIGRATIONS.length
+  const message =
+    `The database has schema version ${found}, and this package knows versions up to ${supported}: ` +
+    'upgrade the package. Nothing was changed.'
+  return new BobbinError('E_STORE_TOO_NEW', message, { found, supported })
+}

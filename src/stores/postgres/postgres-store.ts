@@ -1,0 +1,52 @@
+import type { Sql } from 'postgres'
+import { BobbinError } from '../../core/error.ts'
+import type { SpoolStore } from '../../spool/spool-store.ts'
+import { createStore, type StoreOptions } from '../../store/create-store.ts'
+import type { Store } from '../../store/store.ts'
+import { invalidInput } from '../../store/store-errors.ts'
+import { postgresConnection } from './postgres-connection.ts'
+import { postgresDriver } from './postgres-driver.ts'
+import { tablesIn } from './postgres-tables.ts'
+
+export interface PostgresStoreOptions extends StoreOptions {
+  /** Where the server is, as in `postgres://user:password@host:5432/database`. */
+  readonly url?: string
+  /** A client of the `postgres` package to use instead; it stays open when the store is closed. */
+  readonly client?: Sql
+  /** The PostgreSQL schema that holds the tables, made if it is not there; `public` unless given. */
+  readonly schema?: string
+  /** How many connections are opened at most; ten unless given. */
+  readonly connections?: number
+  /** Where larger bytes go: a durable spool that every process which uses the store can reach. */
+  readonly spool?: SpoolStore
+}
+
+/** A store in PostgreSQL, connected on first use, for many processes on many machines. */
+export function postgresStore(options: PostgresStoreOptions): Store {
+  const { url, client, schema = 'public', connections = 10 } = options
+  if ((url === undefined) === (client === undefined)) {
+    throw invalidInput('options', 'must have either `url` or `client`')
+  }
+  const tables = tablesIn(schema)
+  const connect = async () => {
+    if (client !== undefined) return { sql: client, owned: false }
+    const sql = (await loadClient())(url ?? '', {
+      max: connections,
+      connect_timeout: 10,
+      onnotice: () => undefined,
+    })
+    return { sql, owned: true }
+  }
+  return createStore(postgresDriver(postgresConnection(connect, tables), tables), options)
+}
+
+async function loadClient() {
+  try {
+    return (await import('postgres')).default
+  } catch (cause) {
+    const message = 'The `postgres` package was not found: run `npm install postgres`.'
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    const data = { reason: 'no-driver', detail } as const
+    throw new BobbinError('E_STORE_UNAVAILABLE', message, data, { cause })
+  }
+}

@@ -1,0 +1,29 @@
+import { invalidInput } from '../../store/store-errors.ts'
+
+/** The names of the tables, qualified and quoted. */
+export interface Tables {
+  readonly schema: string
+  readonly version: string
+  readonly conversations: string
+  readonly entries: string
+  readonly gates: string
+  readonly references: string
+  readonly blobs: string
+}
+
+/** The tables in one PostgreSQL schema; only a plain name may become part of SQL. */
+export function tablesIn(schema: string): Tables {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw invalidInput('schema', 'must be 1 to 63 lower-case letters, digits and underscores')
+  }
+  const table = (name: string) => `"${schema}".bobbin_${name}`
+  return {
+    schema,
+    version: table('schema'),
+    conversations: table('conversations'),
+    entries: table('entries'),
+    gates: table('gates'),
+    references: table('references'),
+    blobs: table('blobs'),
+  }
+}

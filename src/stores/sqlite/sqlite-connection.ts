@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BobbinError } from '../../core/error.ts'
+import { groupCommit } from './group-commit.ts'
 import { migrate } from './schema.ts'
 import type { Sqlite } from './sqlite-database.ts'
 import { asStoreError, isBusy } from './sqlite-errors.ts'
@@ -7,7 +8,10 @@ import { asStoreError, isBusy } from './sqlite-errors.ts'
 /** An open database to which work is given piece by piece; each piece runs without interruption. */
 export interface SqliteConnection {
   read<T>(what: string, work: (sqlite: Sqlite) => T): Promise<T>
-  /** Runs `work` in a transaction that holds the write lock from its beginning. */
+  /**
+   * Runs `work` in a transaction that holds the write lock from its beginning, possibly together with
+   * other work and possibly more than once; resolves when it is durable.
+   */
   write<T>(what: string, work: (sqlite: Sqlite) => T): Promise<T>
   close(): Promise<void>
 }
@@ -51,9 +55,13 @@ export function sqliteConnection(
         if (!isBusy(error) || Date.now() >= until) throw asStoreError(error, what)
       }
       await sleep(pause)
-      if (closed) throw closedError()
     }
   }
+
+  const commits = groupCommit(async (what, work) => {
+    const sqlite = (await opening) as Sqlite
+    return patiently(what, () => inTransaction(sqlite, work))
+  })
 
   return {
     async read(what, work) {
@@ -61,11 +69,12 @@ export function sqliteConnection(
       return patiently(what, () => work(sqlite))
     },
     async write(what, work) {
-      const sqlite = await opened()
-      return patiently(what, () => inTransaction(sqlite, work))
+      await opened()
+      return commits.run(what, work)
     },
     async close() {
       closed = true
+      await commits.idle()
       const sqlite = await opening?.catch(() => undefined)
       sqlite?.close()
     },

@@ -27,9 +27,27 @@ export { blobMedia, bytesMedia, spoolMedia, streamMedia } from './spool/media-re
 export { memorySpool } from './spool/memory-spool.ts'
 export type { SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore } from './spool/spool-store.ts'
-export type { Gate } from './store/gate.ts'
+export type { StoreOptions } from './store/create-store.ts'
+export type { Entry, EntryData, EntryKind, EntryOf, NewEntry } from './store/entry.ts'
+export type { Gate, GateDecision, GateRequest, GateState, NewGateDecision } from './store/gate.ts'
 export { memoryStore } from './store/memory-store.ts'
-export type { Store } from './store/store.ts'
+export { redactKeys } from './store/redact-keys.ts'
+export type { Redact, RedactionTarget } from './store/redaction.ts'
+export type {
+  AcquireOptions,
+  ConversationInfo,
+  EntryFilter,
+  EntryPage,
+  EntryQuery,
+  ImportOptions,
+  ImportReport,
+  Lease,
+  Store,
+  VerifyFault,
+  VerifyOptions,
+  VerifyReport,
+} from './store/store.ts'
+export { sweepSpool } from './store/sweep-spool.ts'
 export { Identity, type RawIdentity } from './text/identity.ts'
 export { registerTokenCounter, type TokenCount, type TokenCounter } from './text/token-count.ts'
 export { Tokenizable } from './text/tokenizable.ts'

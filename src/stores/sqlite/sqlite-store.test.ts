@@ -1,8 +1,13 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SpoolStore } from '../../spool/spool-store.ts'
+import { stagedSpool } from '../../store/staged-spool.ts'
+import { sweepSpool } from '../../store/sweep-spool.ts'
 import { storeConformance } from '../../testing/store-conformance.ts'
+import { storeSamples as sample } from '../../testing/store-samples.ts'
 import { sqliteStore } from './sqlite-store.ts'
 
 let folder: string
@@ -18,4 +23,28 @@ describe('sqliteStore', () => {
     return { store: sqliteStore(path, options), again: () => sqliteStore(path, options) }
   })
   for (const { name, run } of checks) it(name, run)
+
+  it('brings a spool that lies beside its file, for everything that is larger', async () => {
+    const path = join(folder, 'with-spool.db')
+    const store = sqliteStore(path)
+    const spool = store.spool as SpoolStore
+    const staged = stagedSpool(store, spool)
+    expect(staged.durable).toBe(true)
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const large = await staged.write('line\n'.repeat(50_000))
+    const results = sample.artifact(large.digest, large.byteLength)
+    await staged.append('c', epoch, [sample.settlement('t', 'call', { results })])
+    expect(existsSync(`${path}.spool`)).toBe(true)
+    expect((await store.verify({ conversation: 'c' })).faults).toEqual([])
+
+    const other = sqliteStore(join(folder, 'imported.db'))
+    const report = await other.import(store.export('c'))
+    expect(report).toEqual({ conversation: 'c', entries: 1, artifacts: 1 })
+    expect((await other.verify({ conversation: 'c' })).faults).toEqual([])
+
+    await store.delete('c')
+    expect(await sweepSpool(store, spool, { graceMs: 0 })).toMatchObject({ deleted: 1 })
+    await other.close()
+    await store.close()
+  })
 })

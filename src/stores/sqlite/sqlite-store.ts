@@ -2,6 +2,7 @@ import type { SpoolStore } from '../../spool/spool-store.ts'
 import { createStore, type StoreOptions } from '../../store/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
+import { fileSpool } from '../fs/file-spool.ts'
 import { adoptDatabase, openDatabase } from './open-database.ts'
 import { sqliteConnection } from './sqlite-connection.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -26,5 +27,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   }
   const { database, busyTimeoutMs = 5000 } = options
   const open = () => (database === undefined ? openDatabase(path) : adoptDatabase(database))
-  return createStore(sqliteDriver(sqliteConnection(open, { busyTimeoutMs })), options)
+  const spool =
+    options.spool ?? fileSpool(`${path}.spool`, options.clock && { clock: options.clock })
+  return createStore(sqliteDriver(sqliteConnection(open, { busyTimeoutMs })), { ...options, spool })
 }

@@ -169,7 +169,7 @@ describe('verify, on SQLite', () => {
       () => after("UPDATE bobbin_gates SET state = 'approved' WHERE id = 'g1'"),
     ],
     ['a blob edited', 'edited', 'blob', () => after("UPDATE bobbin_blobs SET bytes = x'00'")],
-    ['a blob deleted', 'unreadable', 'spool', () => after('DELETE FROM bobbin_blobs')],
+    ['a blob deleted', 'deleted', 'spool', () => after('DELETE FROM bobbin_blobs')],
     [
       'a reference deleted',
       'deleted',

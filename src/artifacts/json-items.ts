@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { ItemPosition } from './cursor.ts'
 import { type JsonPlace, type ScanOptions, scanMembers } from './json-document.ts'
-import type { JsonType } from './json-grammar.ts'
+import type { JsonType } from './json-member.ts'
 
 /** A member that a query goes by: its text, or only its size when it is too large to hold. */
 export interface JsonItem {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
-import { type EndedMember, JsonScanner } from './json-scanner.ts'
+import type { EndedMember } from './json-member.ts'
+import { JsonScanner } from './json-scanner.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 

@@ -1,63 +1,29 @@
-import { BobbinError } from '../core/error.ts'
 import { JsonCapture } from './json-capture.ts'
-import {
-  AFTER,
-  BETWEEN,
-  COLON,
-  DONE,
-  ESCAPE,
-  EXPECTED,
-  FIRST_KEY,
-  FIRST_VALUE,
-  HEX,
-  INTEGER,
-  isEscaped,
-  isHex,
-  isNumber,
-  isSpace,
-  type JsonType,
-  KEY,
-  LITERAL,
-  MINUS,
-  nextInNumber,
-  STRING,
-  typeOf,
-  VALUE,
-  ZERO,
-} from './json-grammar.ts'
+import { malformedJson, unexpectedByte } from './json-fault.ts'
+import { isDigit, isEscaped, isHex, isSpace, typeOf } from './json-grammar.ts'
+import type { JsonMember, JsonType, MemberListener, ScanStart } from './json-member.ts'
 
-/** Whose members are scanned: those of an array or object, or the values of NDJSON. */
-export type JsonContainer = 'array' | 'object' | 'lines'
-
-export interface JsonMember {
-  readonly index: number
-  /** The key of an object's member, cut when it is very long. */
-  readonly key: string | undefined
-  readonly type: JsonType
-  readonly start: number
-}
-
-export interface EndedMember extends JsonMember {
-  readonly end: number
-  /** The bytes, when they were asked for and are not too many; good until `end` returns. */
-  readonly bytes: Uint8Array | undefined
-}
-
-/** Hears of members as they go by; `begin` says what to do with one. */
-export interface MemberListener {
-  begin(member: JsonMember): 'skip' | 'keep' | 'stop'
-  end(member: EndedMember): 'go on' | 'stop'
-}
-
-/** Where a scan begins: at a value, or behind a member of a container. */
-export interface ScanStart {
-  readonly byte: number
-  /** Values of NDJSON, one a line. */
-  readonly lines?: boolean
-  /** The value is all there is: nothing but space may come behind it. */
-  readonly whole?: boolean
-  readonly behind?: { readonly container: JsonContainer; readonly count: number }
-}
+// What may come next. Numbers have one state for each of their parts, from MINUS on.
+const VALUE = 0
+const FIRST_VALUE = 1
+const FIRST_KEY = 2
+const KEY = 3
+const COLON = 4
+const AFTER = 5
+const BETWEEN = 6
+const STRING = 7
+const ESCAPE = 8
+const HEX = 9
+const LITERAL = 10
+const DONE = 11
+const MINUS = 12
+const ZERO = 13
+const INTEGER = 14
+const POINT = 15
+const FRACTION = 16
+const EXPONENT = 17
+const EXPONENT_SIGN = 18
+const EXPONENT_DIGITS = 19
 
 const ARRAY = 1
 const OBJECT = 2
@@ -138,7 +104,7 @@ export class JsonScanner {
       this.#endValue(new Uint8Array(), 0)
     }
     if (this.done || this.#state === BETWEEN || this.stopped) return
-    throw this.#malformed(this.#base, 'the text ends here')
+    throw malformedJson(this.#base, 'the text ends here')
   }
 
   /** The hot loop. Everything that happens outside the watched container stays in local variables. */
@@ -156,7 +122,7 @@ export class JsonScanner {
         if (i >= end) break
         i++
         if (byte === 0x5c) state = ESCAPE
-        else if (byte < 0x20) throw this.#malformed(this.#base + i - 1, 'a control character')
+        else if (byte < 0x20) throw malformedJson(this.#base + i - 1, 'a control character')
         else if (this.#isKey) {
           if (this.#depth === this.#watched) {
             this.#key = this.#capture.endKey(chunk, this.#base, i)
@@ -168,7 +134,7 @@ export class JsonScanner {
         }
       } else if (state <= BETWEEN) {
         i++
-        if (isSpace(byte)) {
+        if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
           if (byte === 0x0a) this.#newline = true
           continue
         }
@@ -213,7 +179,7 @@ export class JsonScanner {
   #requireSpace(chunk: Uint8Array, from: number): void {
     for (let i = from; i < chunk.length; i++) {
       const byte = chunk[i] as number
-      if (!isSpace(byte)) throw this.#unexpected(DONE, i, byte)
+      if (!isSpace(byte)) throw unexpectedByte(this.#base + i, byte, DONE)
     }
   }
 
@@ -232,9 +198,9 @@ export class JsonScanner {
   #beginValue(state: number, i: number, byte: number): number {
     const type =
       state === AFTER || (state >= FIRST_KEY && state <= COLON) ? undefined : typeOf(byte)
-    if (type === undefined) throw this.#unexpected(state, i, byte)
+    if (type === undefined) throw unexpectedByte(this.#base + i, byte, state)
     if (state === BETWEEN && this.count > 0 && !this.#newline) {
-      throw this.#malformed(this.#base + i, 'a second value on one line')
+      throw malformedJson(this.#base + i, 'a second value on one line')
     }
     this.#newline = false
     if (this.#depth === 0) this.type = type
@@ -245,7 +211,7 @@ export class JsonScanner {
     }
     if (byte === 0x7b || byte === 0x5b) {
       if (this.#depth === MAX_DEPTH) {
-        throw this.#malformed(this.#base + i, `a bracket nested deeper than ${MAX_DEPTH} levels`)
+        throw malformedJson(this.#base + i, `a bracket nested deeper than ${MAX_DEPTH} levels`)
       }
       this.#depth++
       this.#stack[this.#depth] = byte === 0x5b ? ARRAY : OBJECT
@@ -269,21 +235,22 @@ export class JsonScanner {
   #insideByte(state: number, i: number, byte: number): number {
     if (state === ESCAPE) {
       if (isEscaped(byte)) return STRING
-      if (byte !== 0x75) throw this.#unexpected(state, i, byte)
+      if (byte !== 0x75) throw unexpectedByte(this.#base + i, byte, state)
       this.#matched = 0
       return HEX
     }
     if (state === HEX) {
-      if (!isHex(byte)) throw this.#unexpected(state, i, byte)
+      if (!isHex(byte)) throw unexpectedByte(this.#base + i, byte, state)
       return ++this.#matched === 4 ? STRING : HEX
     }
-    if (byte !== this.#literal.charCodeAt(this.#matched)) throw this.#unexpected(state, i, byte)
+    if (byte !== this.#literal.charCodeAt(this.#matched))
+      throw unexpectedByte(this.#base + i, byte, state)
     return ++this.#matched === this.#literal.length ? AFTER : LITERAL
   }
 
   #requireNumber(i: number): void {
     if (isNumber(this.#state)) return
-    throw this.#malformed(this.#base + i, 'the end of a number that lacks a digit')
+    throw malformedJson(this.#base + i, 'the end of a number that lacks a digit')
   }
 
   /** Gives the state behind a value, after telling the listener when it was a member. */
@@ -304,14 +271,22 @@ export class JsonScanner {
     this.behind = end
     this.stopped = this.#listener.end({ index, key, type, start, end, bytes }) === 'stop'
   }
-
-  #unexpected(state: number, i: number, byte: number): BobbinError {
-    const found = byte < 0x21 || byte > 0x7e ? `byte ${byte}` : `\`${String.fromCharCode(byte)}\``
-    return this.#malformed(this.#base + i, `${found}, where ${EXPECTED[state]} should be`)
-  }
-
-  #malformed(position: number, what: string): BobbinError {
-    const message = `This is not valid JSON: at byte ${position} stands ${what}. What comes before it can still be queried; artifact_grep and artifact_cat show the text as it is.`
-    return new BobbinError('E_ARTIFACT_MALFORMED', message, { kind: 'json', position })
-  }
 }
+
+/** The part of a number that a byte leads to; 0 when the byte does not belong to the number. */
+function nextInNumber(state: number, byte: number): number {
+  if (isDigit(byte)) {
+    if (state === INTEGER || state === FRACTION || state === EXPONENT_DIGITS) return state
+    if (state === MINUS) return byte === 0x30 ? ZERO : INTEGER
+    if (state === POINT) return FRACTION
+    return state === ZERO ? 0 : EXPONENT_DIGITS
+  }
+  const isInteger = state === ZERO || state === INTEGER
+  if (byte === 0x2e) return isInteger ? POINT : 0
+  if (byte === 0x65 || byte === 0x45) return isInteger || state === FRACTION ? EXPONENT : 0
+  return (byte === 0x2b || byte === 0x2d) && state === EXPONENT ? EXPONENT_SIGN : 0
+}
+
+/** Whether a number may end in this state. */
+const isNumber = (state: number) =>
+  state === ZERO || state === INTEGER || state === FRACTION || state === EXPONENT_DIGITS

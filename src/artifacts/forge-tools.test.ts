@@ -207,6 +207,35 @@ describe('forged text tools', () => {
     expect(seen).toEqual(lines)
   })
 
+  it('page through matches by cursor, whatever their context costs', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, i) => (i % 7 === 0 ? `hit ${i}` : ''))
+    const { ask } = forge([{ id: 'a', results: await text(lines.join('\n')) }])
+    for (const context of [0, 3]) {
+      const seen: string[] = []
+      let cursor: string | undefined
+      for (let pages = 0; pages < 100; pages++) {
+        const options = { pattern: 'hit', context, limit: 500, cursor }
+        const answer = await ask('artifact_grep', { callId: 'a', ...options })
+        expect(answer.length).toBeLessThan(17_000)
+        seen.push(...(answer.match(/hit \d+/g) ?? []))
+        cursor = /cursor "(\d+)"/.exec(answer)?.[1]
+        if (cursor === undefined) break
+      }
+      expect(seen).toEqual(lines.filter(Boolean))
+    }
+  })
+
+  it('stop with the turn, by throwing what the turn was stopped for', async () => {
+    const tools = SpooledArtifact.forgeTools({
+      turnToolCalls: [{ id: 'a', results: await shouting('x') }],
+    })
+    const controller = new AbortController()
+    const running = tools.get('artifact_stall')?.executor({ signal: controller.signal })
+    const stopped = running?.({ callId: 'a' })
+    controller.abort(new Error('enough'))
+    await expect(stopped).rejects.toThrow('enough')
+  })
+
   it('stay bounded on one endless line and say how to go on', async () => {
     const { ask } = forge([{ id: 'a', results: await text('日本'.repeat(1_000_000)) }])
     const head = await ask('artifact_head', { callId: 'a' })

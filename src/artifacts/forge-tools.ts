@@ -176,26 +176,39 @@ async function run(
   outer: AbortSignal,
   timeoutMs: number,
 ): Promise<string> {
-  const deadline = AbortSignal.timeout(timeoutMs)
-  const signal = AbortSignal.any([outer, deadline])
   try {
-    const running = Promise.resolve(query.run(artifact, args as never, { signal }))
-    return renderAnswer(await untilAborted(running, signal))
+    return await within(timeoutMs, outer, async (signal) =>
+      renderAnswer(await query.run(artifact, args as never, { signal })),
+    )
   } catch (error) {
     if (isBobbinError(error) && ANSWERED.includes(error.code)) return `Error: ${error.message}`
-    if (deadline.aborted && !outer.aborted) {
-      return `Error: no answer within ${timeoutMs / 1000} s. Ask for less: fewer lines, a narrower range or path.`
-    }
-    throw error
+    if (error !== TOO_LATE) throw error
+    return `Error: no answer within ${timeoutMs / 1000} s. Ask for less: fewer lines, a narrower range or path.`
   }
 }
 
-/** A query that does not heed its signal is left behind, not waited for. */
-function untilAborted<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
+const TOO_LATE = new Error('the time for an answer is up')
+
+/** Ends the wait at the time limit or the outer abort; work that does not heed its signal is left behind. */
+async function within<T>(
+  timeoutMs: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const relay = () => controller.abort(outer.reason)
+  const timer = setTimeout(() => controller.abort(TOO_LATE), timeoutMs)
+  outer.addEventListener('abort', relay, { once: true })
+  if (outer.aborted) relay()
+  try {
+    signal.throwIfAborted()
+    return await new Promise<T>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      work(signal).then(resolve, reject)
+    })
+  } finally {
+    clearTimeout(timer)
+    outer.removeEventListener('abort', relay)
+  }
 }

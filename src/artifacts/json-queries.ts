@@ -68,7 +68,7 @@ const keys = query({
     'Lists the keys of an object; for an array or NDJSON, the keys of its first 1,000 items.',
   parameters: { path: PATH },
   async run(json: QueryableJson, { path }, { signal }) {
-    const found = await json.keys(path, { ...(signal && { signal }) })
+    const found = await json.keys(path, { signal })
     const shown: string[] = []
     let left = ANSWER_CHARS
     for (const key of found) {
@@ -90,7 +90,7 @@ const length = query({
   description: 'Counts the items of an array, the members of an object, or the values of NDJSON.',
   parameters: { path: PATH },
   run: async (json: QueryableJson, { path }, { signal }) =>
-    String(await json.length(path, { ...(signal && { signal }) })),
+    String(await json.length(path, { signal })),
 })
 
 const get = query({
@@ -100,7 +100,8 @@ const get = query({
   async run(json: QueryableJson, { path }) {
     const found = await json.textAt(path, ANSWER_CHARS)
     if (found.text !== undefined) return found.text
-    return `(this ${found.type} is too large to show at once: use json_keys and a longer path, or json_slice with this path)`
+    const what = found.type === 'lines' ? 'NDJSON' : found.type
+    return `(this ${what} is too large to show at once: use json_keys and a longer path, or json_slice with this path)`
   },
 })
 
@@ -210,5 +211,5 @@ function cell(shown: string | undefined, { type: kind, byteLength }: JsonItem): 
 
 const timed = ({ signal }: QueryContext): ScanOptions => ({
   maxMs: SCAN_MS / 2,
-  ...(signal && { signal }),
+  signal,
 })

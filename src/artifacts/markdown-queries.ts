@@ -57,7 +57,7 @@ const section = query({
     cursor: CURSOR,
   },
   async run(markdown: QueryableMarkdown, { heading, cursor }, { signal }) {
-    const { start, end } = await markdown.section(heading, { ...(signal && { signal }) })
+    const { start, end } = await markdown.section(heading, { signal })
     const at = cursor ? readLineCursor(cursor) : { line: start, offset: 0 }
     const range = { start: Math.max(start, at.line), end, offset: at.offset }
     const limits = { maxLines: MAX_LINES, maxChars: ANSWER_CHARS, maxLineChars: LINE_CHARS }
@@ -114,7 +114,7 @@ async function list(
   let left = ANSWER_CHARS
   let next: number | undefined
   const start = cursor ? readLineCursor(cursor).line : 0
-  const scan = { start, maxMs: SCAN_MS / 2, ...(signal && { signal }) }
+  const scan = { start, maxMs: SCAN_MS / 2, signal }
   const outOfTime = await walk(scan, (line, row) => {
     const text = `${line}: ${row}`
     left -= text.length + 1

@@ -48,7 +48,8 @@ export type QueryArguments<P extends Parameters> = {
 
 /** What surrounds one run of a query. */
 export interface QueryContext {
-  readonly signal?: AbortSignal
+  /** Aborts when the answer takes too long or the turn ends; nobody waits for it after that. */
+  readonly signal: AbortSignal
 }
 
 /** An answer, what it leaves out, and the cursor under which it goes on. */

@@ -116,9 +116,8 @@ const count = query({
     limit: { ...LIMIT, description: 'How many values to show, the most frequent first' },
   },
   async run(table: QueryableTable, { column, limit }, { signal }) {
-    const options = { ...(signal && { signal }) }
-    if (column === undefined) return `${await table.rowCount(options)} rows`
-    const { groups, otherRows, rows: total } = await table.countBy(column, options)
+    if (column === undefined) return `${await table.rowCount({ signal })} rows`
+    const { groups, otherRows, rows: total } = await table.countBy(column, { signal })
     const shown = groups.slice(0, limit)
     const hidden = groups.slice(limit).reduce((sum, group) => sum + group.count, otherRows)
     const answer = fit(
@@ -158,7 +157,7 @@ async function listRows(
     start,
     end: Number.POSITIVE_INFINITY,
     maxMs: SCAN_MS / 2,
-    ...(signal && { signal }),
+    signal,
     ...(cursor && { after: readItemCursor(cursor) }),
   }
   const end = await table.walk(scan, (row) => {

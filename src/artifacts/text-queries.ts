@@ -114,7 +114,7 @@ const grep = query({
       maxLineChars: GREP_LINE_CHARS,
       maxChars: ANSWER_CHARS,
       ...(cursor && { cursor }),
-      ...(signal && { signal }),
+      signal,
     })
     return showMatches(found, context > 0)
   },
@@ -197,22 +197,33 @@ export function fitLines(
 
 function showMatches(found: SearchAnswer, withContext: boolean): QueryAnswer {
   const rows: string[] = []
+  let left = ANSWER_CHARS
   let previous = -1
+  let matches = 0
+  let cut: number | undefined
   for (const line of found.lines) {
-    if (withContext && rows.length > 0 && line.line !== previous + 1) rows.push('--')
-    rows.push(withContext && line.isMatch ? `> ${showLine(line)}` : showLine(line))
+    const isFirst = line.isMatch && matches === 0
+    const gap = withContext && rows.length > 0 && line.line !== previous + 1 ? '--\n' : ''
+    const row = `${gap}${withContext && line.isMatch ? '> ' : ''}${showLine(line)}`
+    left -= row.length + 1
+    // Line numbers take room beside the text; the search goes on at the first match without it.
+    if (left < 0 && matches > 0 && line.isMatch) {
+      cut = line.line
+      break
+    }
+    if (left >= 0 || isFirst) rows.push(row)
+    if (line.isMatch) matches++
     previous = line.line
   }
-  const text = rows.join('\n') || '(no match)'
-  const { cursor, stoppedBy, unsearchedLine } = found
-  const leftOut = [
-    ...(cursor === undefined ? [] : [STOPPED[stoppedBy]]),
-    ...(unsearchedLine === undefined
-      ? []
-      : [`line ${unsearchedLine}, too long to search with this pattern in time`]),
-  ]
+  // A cursor of a search is the line to go on at.
+  const cursor = cut === undefined ? found.cursor : String(cut)
+  const why = cut === undefined ? found.stoppedBy : 'characters'
+  const leftOut = cursor === undefined ? [] : [STOPPED[why]]
+  if (found.unsearchedLine !== undefined) {
+    leftOut.push(`line ${found.unsearchedLine}, too long to search with this pattern in time`)
+  }
   return {
-    text,
+    text: rows.join('\n') || '(no match)',
     ...(leftOut.length > 0 && { leftOut: leftOut.join('; ') }),
     ...(cursor !== undefined && { cursor }),
   }

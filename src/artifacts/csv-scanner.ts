@@ -94,7 +94,7 @@ export class CsvScanner {
   #give(bytes: Uint8Array, from: number, to: number, behind: number): void {
     const stop = to > from && bytes[to - 1] === RETURN ? to - 1 : to
     if (stop === from) return
-    const delimiter = this.#delimiter
+    const delimiter = String.fromCharCode(this.#delimiter)
     const row = {
       index: this.#index++,
       end: this.#base + behind,
@@ -109,32 +109,32 @@ export class CsvScanner {
   }
 }
 
-/** The cells of one row without its line end. */
-function cellsOf(row: Uint8Array, delimiter: number): string[] {
+/** The cells of one row without its line end; decoded at once, which is far cheaper than cell by cell. */
+function cellsOf(row: Uint8Array, delimiter: string): string[] {
+  const text = decodeUtf8(row)
+  if (!text.includes('"')) return text.split(delimiter)
   const cells: string[] = []
-  let start = 0
-  let quoted = false
-  for (let i = 0; i <= row.length; i++) {
-    const byte = row[i]
-    if (quoted) {
-      if (byte === QUOTE) {
-        if (row[i + 1] === QUOTE) i++
-        else quoted = false
-      } else if (byte === undefined) cells.push(cellOf(row.subarray(start)))
-    } else if (byte === QUOTE && i === start) quoted = true
-    else if (byte === delimiter || byte === undefined) {
-      cells.push(cellOf(row.subarray(start, i)))
-      start = i + 1
-    }
+  for (let start = 0; start <= text.length; ) {
+    const end =
+      text[start] === '"' ? quotedEnd(text, start, delimiter) : text.indexOf(delimiter, start)
+    const stop = end === -1 ? text.length : end
+    cells.push(cellOf(text.slice(start, stop)))
+    start = stop + 1
   }
   return cells
 }
 
-function cellOf(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes)
+/** Where a cell that begins with a quote ends: at the first delimiter behind its closing quote. */
+function quotedEnd(text: string, start: number, delimiter: string): number {
+  let close = text.indexOf('"', start + 1)
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  return close === -1 ? -1 : text.indexOf(delimiter, close + 1)
+}
+
+function cellOf(text: string): string {
   if (!text.startsWith('"')) return text
   const close = text.lastIndexOf('"')
   // Text behind the closing quote is not RFC 4180, and not lost either.
   const inner = close > 0 ? text.slice(1, close) + text.slice(close + 1) : text.slice(1)
-  return inner.replaceAll('""', '"')
+  return inner.includes('"') ? inner.replaceAll('""', '"') : inner
 }

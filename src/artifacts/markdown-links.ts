@@ -24,10 +24,12 @@ export async function linkReader(definitions: ReadonlyMap<string, string>): Prom
   )
   // The parser looks labels up by plain access: `[constructor]` must find nothing.
   Object.setPrototypeOf(links, null)
+  const lexer = new Lexer()
+  lexer.tokens.links = links
+  const { state } = lexer
   return (text, line) => {
     if (!/[[<]|https?:|www\./i.test(text)) return []
-    const lexer = new Lexer()
-    lexer.tokens.links = links
+    lexer.state = { ...state }
     const found: MarkdownLink[] = []
     collect(lexer.inlineTokens(cutText(text, MAX_LINE_CHARS)), line, found, 0)
     return found

@@ -133,13 +133,18 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** Every line from `start` on, in memory that does not grow; lines beyond 64 KB are cut. */
-  async *lines({ start = 0, signal }: LinesOptions = {}): AsyncGenerator<string> {
+  async *lines(options: LinesOptions = {}): AsyncGenerator<string> {
+    for await (const batch of this.lineBatches(options)) yield* batch
+  }
+
+  /** What `lines` gives, some hundred lines at a time: several times faster where there are millions. */
+  async *lineBatches({ start = 0, signal }: LinesOptions = {}): AsyncGenerator<readonly string[]> {
     const end = this.lineCount()
     const pace = pacer()
     for (let at = clamp(start, 0, end); at < end; ) {
       signal?.throwIfAborted()
       const { lines } = await readWindow(this.#reader, { start: at, end }, LINES_PER_STEP)
-      for (const { text } of lines) yield text
+      yield textOf(lines)
       at += lines.length
       await pace()
     }

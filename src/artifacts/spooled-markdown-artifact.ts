@@ -19,6 +19,8 @@ export interface MarkdownScan {
 
 const MAX_ITEMS = 10_000
 const MAX_DEFINITIONS = 1_000
+/** How long to look for definitions, which may be anywhere. */
+const DEFINITIONS_MS = 2_000
 const PREVIEW_HEADINGS = 30
 const PREVIEW_LINES = 2_000
 
@@ -94,24 +96,26 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
     const blocks = new MarkdownBlocks(start)
     const deadline = performance.now() + maxMs
     const pace = pacer()
-    for await (const line of this.lines({ start, ...(signal && { signal }) })) {
-      for (const block of blocks.take(line)) if (!visit(block)) return undefined
-      const pause = pace()
-      if (pause === undefined) continue
-      await pause
-      if (performance.now() > deadline) return blocks.resumeLine
+    for await (const batch of this.lineBatches({ start, ...(signal && { signal }) })) {
+      for (const line of batch) {
+        for (const block of blocks.take(line)) if (!visit(block)) return undefined
+        const pause = pace()
+        if (pause === undefined) continue
+        await pause
+        if (performance.now() > deadline) return blocks.resumeLine
+      }
     }
     for (const block of blocks.finish()) if (!visit(block)) return undefined
     return undefined
   }
 
-  /** Goes over the links; references are resolved by the definitions of the whole document. */
+  /** Goes over the links; references are resolved by the definitions that are found in two seconds. */
   async eachLink(
     scan: MarkdownScan,
     visit: (link: MarkdownLink) => boolean,
   ): Promise<number | undefined> {
     const definitions = new Map<string, string>()
-    await this.blocks({ ...scan, start: 0 }, (block) => {
+    await this.blocks({ ...scan, start: 0, maxMs: DEFINITIONS_MS }, (block) => {
       const definition = block.kind === 'text' ? linkDefinition(block.text) : undefined
       if (definition !== undefined && !definitions.has(definition[0]))
         definitions.set(...definition)

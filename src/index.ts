@@ -1,4 +1,6 @@
-export { SpooledArtifact } from './artifacts/spooled-artifact.ts'
+export type { ForgeContext, ForgeOptions } from './artifacts/forge-tools.ts'
+export type { Query as ArtifactQuery, QueryAnswer } from './artifacts/query.ts'
+export { type GrepOptions, SpooledArtifact } from './artifacts/spooled-artifact.ts'
 export { SpooledJsonArtifact } from './artifacts/spooled-json-artifact.ts'
 export { SpooledMarkdownArtifact } from './artifacts/spooled-markdown-artifact.ts'
 export { SpooledTableArtifact } from './artifacts/spooled-table-artifact.ts'

@@ -50,7 +50,7 @@ export const neverFromRoot = [
 ]
 
 /** Packages that the root entry may load only when first needed: by `import()`, never statically. */
-export const onlyLazilyFromRoot = ['gpt-tokenizer', 're2js']
+export const onlyLazilyFromRoot = ['gpt-tokenizer', 'marked', 're2js']
 
 /** Words that say nothing, wherever in a file or folder name they stand. */
 export const vagueWords =

@@ -181,7 +181,9 @@ async function run(
       renderAnswer(await query.run(artifact, args as never, { signal })),
     )
   } catch (error) {
-    if (isBobbinError(error) && ANSWERED.includes(error.code)) return `Error: ${error.message}`
+    if (isBobbinError(error) && ANSWERED.includes(error.code)) {
+      return renderAnswer(`Error: ${error.message}`)
+    }
     if (error !== TOO_LATE) throw error
     return `Error: no answer within ${timeoutMs / 1000} s. Ask for less: fewer lines, a narrower range or path.`
   }

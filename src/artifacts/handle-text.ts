@@ -51,7 +51,7 @@ async function structureOf(artifact: Artifact): Promise<string[]> {
   try {
     const preview = await artifact.preview()
     if (!preview) return []
-    return [`Structure: ${brief(preview, PREVIEW_CHARS)}`]
+    return [`Structure: ${brief(preview, PREVIEW_CHARS).toWellFormed()}`]
   } catch (error) {
     // A tool may promise JSON and write something else; the model is better told than left out.
     if (!isBobbinError(error, 'E_ARTIFACT_MALFORMED')) throw error

@@ -8,7 +8,8 @@ const HARD_LIMIT = ANSWER_CHARS + 4_000
 /** An answer as the model reads it: what was left out and how to go on stand below the text. */
 export function renderAnswer(answer: QueryAnswer | string): string {
   const { text, leftOut, cursor } = typeof answer === 'string' ? asAnswer(answer) : answer
-  const shown = cutText(text, HARD_LIMIT)
+  // JSON may spell half a surrogate pair, which no provider takes.
+  const shown = cutText(text, HARD_LIMIT).toWellFormed()
   const notes: string[] = []
   if (shown.length < text.length) notes.push(`${text.length - shown.length} characters cut off`)
   if (leftOut !== undefined) notes.push(`left out: ${leftOut}`)

@@ -140,6 +140,12 @@ describe('forged JSON tools', () => {
     )
   })
 
+  it('never hand out half a surrogate pair', async () => {
+    expect(await ask(await json('{"\\ud800":"\\udc00"}'), 'json_keys')).toBe('\ufffd')
+    const plucked = await ask(await json('["\\ud800"]'), 'json_pluck', { fields: [''] })
+    expect(plucked.isWellFormed()).toBe(true)
+  })
+
   it('keep numbers as they are written and answers bounded', async () => {
     expect(await ask(await json('[12345678901234567890]'), 'json_slice')).toBe(
       '0: 12345678901234567890',

@@ -7,7 +7,7 @@ import { giveUp, runNode } from './run-command.mjs'
 await ensureInstalled()
 const built = await ensureBuilt()
 if (built.code !== 0) giveUp(`${built.output}\nThe build failed: tsc says why above.`)
-const { code } = await runNode(inRoot('examples', 'first-record.mjs'), process.argv.slice(2), {
+const { code } = await runNode(inRoot('examples', 'first-turn.mjs'), process.argv.slice(2), {
   show: true,
 })
 process.exitCode = code

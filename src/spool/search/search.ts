@@ -20,7 +20,7 @@ export interface SearchOptions extends PatternOptions {
   readonly fromLine?: number
   /** The `cursor` of the answer to continue; goes before `fromLine`. */
   readonly cursor?: string
-  /** The most milliseconds to search; more for a larger spool unless told (200 for up to 16 MB). */
+  /** The most milliseconds to search; more for a larger spool unless told (150 for up to 16 MB). */
   readonly budgetMs?: number
   readonly signal?: AbortSignal
   /** Milliseconds from a monotonic clock. */
@@ -43,7 +43,7 @@ export interface SearchAnswer {
 /** Bytes handed to the matcher at a time: a millisecond or two of work. */
 const SLICE_BYTES = 256 * 1024
 const SMALL_SPOOL = 16 * 1024 * 1024
-const SMALL_BUDGET_MS = 200
+const SMALL_BUDGET_MS = 150
 const MS_PER_MEGABYTE = 10
 
 /** Finds lines that match, in bounded time and memory, without ever blocking the event loop for long. */

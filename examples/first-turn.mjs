@@ -23,7 +23,9 @@ const runner = new TurnRunner({
       return {
         calls: [{ tool: 'artifact_grep', args: { callId: log?.id ?? '', pattern: 'MEMORY' } }],
       }
-    return { answer: `Found: ${JSON.stringify(items.at(-1)).match(/OUT OF MEMORY/)}` }
+    return {
+      answer: JSON.stringify(items.at(-1)).includes('OUT OF MEMORY') ? 'Memory.' : 'No idea.',
+    }
   },
 })
 runner.on('toolCall', (call) => console.log(call.tool, call.isComplete ? 'settled' : 'asked'))

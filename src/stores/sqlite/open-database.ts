@@ -5,21 +5,13 @@ import { asStoreError } from './sqlite-errors.ts'
 
 type Constructor = new (path: string) => SqliteDatabase
 
-/** How a transaction survives: WAL keeps readers and the writer apart, FULL syncs each commit. */
-const SETTINGS = `
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  PRAGMA foreign_keys = ON;
-  PRAGMA busy_timeout = 20;
-`
-
 /** Opens a file with the SQLite that Node has, or else with `libsql`. */
 export async function openDatabase(path: string): Promise<Sqlite> {
   const binding = await findBinding()
   try {
     // The file holds keys and conversations: nobody else's business. WAL and index files follow it.
     await (await open(path, 'a', 0o600)).close()
-    return configured(sqliteOver(new binding.Database(path), binding.parameters))
+    return sqliteOver(new binding.Database(path), binding.parameters)
   } catch (error) {
     throw asStoreError(error, `open \`${path}\``)
   }
@@ -27,7 +19,7 @@ export async function openDatabase(path: string): Promise<Sqlite> {
 
 /** Takes a database that the application opened. */
 export function adoptDatabase(database: SqliteDatabase): Sqlite {
-  return configured(sqliteOver(database, takesArrays(database) ? 'array' : 'spread'))
+  return sqliteOver(database, takesArrays(database) ? 'array' : 'spread')
 }
 
 function takesArrays(database: SqliteDatabase): boolean {
@@ -37,16 +29,6 @@ function takesArrays(database: SqliteDatabase): boolean {
     return row?.value === 'x'
   } catch {
     return false
-  }
-}
-
-function configured(sqlite: Sqlite): Sqlite {
-  try {
-    sqlite.exec(SETTINGS)
-    return sqlite
-  } catch (error) {
-    sqlite.close()
-    throw error
   }
 }
 

@@ -5,6 +5,17 @@ import { migrate } from './schema.ts'
 import type { Sqlite } from './sqlite-database.ts'
 import { asStoreError, isBusy } from './sqlite-errors.ts'
 
+/**
+ * WAL keeps readers and the writer apart, FULL syncs each commit. Waiting is mostly done elsewhere, but
+ * comes first: somebody may just be recovering the file.
+ */
+const SETTINGS = `
+  PRAGMA busy_timeout = 20;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+`
+
 /** An open database to which work is given piece by piece; each piece runs without interruption. */
 export interface SqliteConnection {
   read<T>(what: string, work: (sqlite: Sqlite) => T): Promise<T>
@@ -38,7 +49,10 @@ export function sqliteConnection(
   const openMigrated = async () => {
     const sqlite = await open()
     try {
-      await patiently('prepare the database', () => migrate(sqlite))
+      await patiently('prepare the database', () => {
+        sqlite.exec(SETTINGS)
+        migrate(sqlite)
+      })
       return sqlite
     } catch (error) {
       sqlite.close()
@@ -47,12 +61,12 @@ export function sqliteConnection(
   }
 
   const patiently = async <T>(what: string, work: () => T): Promise<T> => {
-    const until = Date.now() + options.busyTimeoutMs
+    const until = performance.now() + options.busyTimeoutMs
     for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
       try {
         return work()
       } catch (error) {
-        if (!isBusy(error) || Date.now() >= until) throw asStoreError(error, what)
+        if (!isBusy(error) || performance.now() >= until) throw asStoreError(error, what)
       }
       await sleep(pause)
     }

@@ -1,115 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'libsql'
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Store } from '../../store/store.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
-import { sqliteStore } from './sqlite-store.ts'
+import { type TamperedStore, tamperedStore } from '../../../test/sqlite/tampered-store.ts'
 
-const RESULT = new TextEncoder().encode('a small result')
-
-let folder: string
-let database: InstanceType<typeof Database>
-let store: Store
-let seals: string[]
-
-/** Two sealed turns and an unsealed tail, with everything that can be stored. */
+let tampered: TamperedStore
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bobbin-sqlite-'))
-  database = new Database(join(folder, 'x.db'))
-  store = sqliteStore('unused.db', { database })
-  const { createHash } = await import('node:crypto')
-  const digest = createHash('sha256').update(RESULT).digest('hex')
-  const { epoch } = await store.acquire('c', { owner: 'test', leaseMs: 1e9 })
-  await store.append(
-    'c',
-    epoch,
-    [
-      sample.turnStart('t1'),
-      sample.message('t1', 'm1'),
-      sample.intent('t1', 'call_1'),
-      sample.settlement('t1', 'call_1', { results: sample.artifact(digest, RESULT.length) }),
-      sample.gateOpened('t1', 'g1'),
-      sample.gateOpened('t1', 'g2'),
-      sample.turnEnd('t1'),
-    ],
-    [RESULT],
-  )
-  await store.decideGate('c', 'g1', { verdict: 'approved', decidedBy: 'ada' })
-  await store.append('c', epoch, [
-    sample.gateClosed('t2', 'g1', 'consumed'),
-    sample.settlement('t2', 'call_2'),
-    sample.turnEnd('t2'),
-  ])
-  await store.append('c', epoch, [sample.note('t3', 'after the last seal')])
-  seals = []
-  for await (const { seal } of store.entries('c')) if (seal !== undefined) seals.push(seal)
-  database.exec('PRAGMA foreign_keys = OFF')
+  tampered = await tamperedStore()
 })
-afterAll(async () => {
-  await store.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => tampered.remove())
 
-const faultsNow = async () => (await store.verify({ conversation: 'c' })).faults
-
-/** Does something to the tables, looks at what `verify` says, and undoes it. */
-async function after(sql: string, ...values: (string | Uint8Array)[]) {
-  database.exec('BEGIN')
-  try {
-    for (const part of sql.split(';')) database.prepare(part).run(values)
-    return await faultsNow()
-  } finally {
-    database.exec('ROLLBACK')
-  }
-}
+const after: TamperedStore['after'] = (...change) => tampered.after(...change)
 
 describe('verify, on SQLite', () => {
   it('finds nothing when nothing was done', async () => {
+    const { store, seals } = tampered
     expect((await store.verify({ conversation: 'c', seals })).faults).toEqual([])
   })
 
-  it('finds every single-byte edit of every column of every entry and gate', async () => {
-    const tables = {
-      bobbin_entries: [
-        'kind',
-        'turn',
-        'id',
-        'tool',
-        'checksum',
-        'settlement',
-        'digest',
-        'seal',
-        'body',
-      ],
-      bobbin_gates: ['id', 'state', 'digest', 'body'],
-    }
-    const missed: string[] = []
-    let edits = 0
-    for (const [table, columns] of Object.entries(tables)) {
-      const key = table === 'bobbin_entries' ? 'seq' : 'id'
-      const rows = database.prepare(`SELECT * FROM ${table}`).all([]) as Record<string, unknown>[]
-      for (const row of rows) {
-        for (const column of columns) {
-          const text = row[column]
-          if (typeof text !== 'string') continue
-          // Every byte of the short columns; of the long ones every ninth, each time another one.
-          const step = text.length > 100 ? 9 : 1
-          for (let at = edits % step; at < text.length; at += step) {
-            edits++
-            const edited = text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)
-            const where = `${table} ${String(row[key])} ${column} ${at}`
-            const faults = await after(
-              `UPDATE OR REPLACE ${table} SET ${column} = ?1 WHERE ${key} = ?2`,
-              edited,
-              String(row[key]),
-            )
-            if (faults.length === 0) missed.push(where)
-          }
-        }
-      }
-    }
+  it('finds single-byte edits of every column of every entry and gate', async () => {
+    const { edits, missed } = await tampered.missedEdits(29)
     expect(missed).toEqual([])
     expect(edits).toBeGreaterThan(900)
   })
@@ -200,24 +108,22 @@ describe('verify, on SQLite', () => {
   })
 
   it('cannot see that the last turns were dropped, unless a seal was kept elsewhere', async () => {
-    const sql = `DELETE FROM bobbin_entries WHERE seq > 7; DELETE FROM bobbin_gates WHERE id = 'g1';
-      INSERT INTO bobbin_gates SELECT conversation, 'g1', state, digest, body FROM bobbin_gates WHERE id = 'g2'`
+    const { database, store, seals } = tampered
     database.exec('BEGIN')
-    database.exec(sql.split(';')[0] ?? '')
+    database.exec('DELETE FROM bobbin_entries WHERE seq > 7')
     database
       .prepare('UPDATE bobbin_conversations SET length = 7, sealed_seq = 7, seal = ?')
       .run([seals[0] ?? ''])
-    const { faults } = await store.verify({ conversation: 'c' })
-    expect(faults.filter(({ part }) => part !== 'gate')).toEqual([])
-    const kept = await store.verify({ conversation: 'c', seals })
-    expect(kept.faults).toContainEqual(
-      expect.objectContaining({ fault: 'seal-missing', id: seals[1] }),
-    )
+    const inside = await store.verify({ conversation: 'c' })
+    const outside = await store.verify({ conversation: 'c', seals })
     database.exec('ROLLBACK')
-    expect(await faultsNow()).toEqual([])
+    expect(inside.faults.filter(({ part }) => part !== 'gate')).toEqual([])
+    const missing = { fault: 'seal-missing', id: seals[1] }
+    expect(outside.faults).toContainEqual(expect.objectContaining(missing))
   })
 
   it('refuses to read an entry, a gate or a blob that was edited', async () => {
+    const { database, store } = tampered
     database.exec('BEGIN')
     database.exec("UPDATE bobbin_entries SET body = replace(body, 'done', 'gone')")
     await expect(store.get('c', 'settlement', 'call_2')).rejects.toMatchObject({
@@ -231,8 +137,9 @@ describe('verify, on SQLite', () => {
 
 /** What somebody does who knows how digests are made but not the key. */
 async function editWithDigest(seq: number) {
-  const { createHash } = await import('node:crypto')
-  const { body } = database.prepare('SELECT body FROM bobbin_entries WHERE seq = ?').get([seq]) as {
+  const { body } = tampered.database
+    .prepare('SELECT body FROM bobbin_entries WHERE seq = ?')
+    .get([seq]) as {
     body: string
   }
   const edited = body.replace('"isError":false', '"isError":true')

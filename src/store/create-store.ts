@@ -41,6 +41,12 @@ export function createStore(
 ): Store {
   const { clock = systemClock, redact, spool } = options
   const keys = conversationKeys(options.randomBytes)
+  if (driver.durable && spool?.durable === false) {
+    throw invalidInput(
+      'spool',
+      'must be durable, as the store is: records would outlive their results',
+    )
+  }
 
   const append = async (
     request: Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>,

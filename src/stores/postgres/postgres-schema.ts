@@ -37,9 +37,10 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     );
     CREATE UNIQUE INDEX bobbin_entries_seq ON ${entries} (conversation, seq);
     CREATE UNIQUE INDEX bobbin_entries_id ON ${entries} (conversation, kind, id) WHERE id IS NOT NULL;
-    CREATE INDEX bobbin_entries_turn ON ${entries} (conversation, turn);
-    CREATE INDEX bobbin_entries_checksum ON ${entries} (checksum, conversation, kind)
+    CREATE INDEX bobbin_entries_turn ON ${entries} (conversation, turn, seq);
+    CREATE INDEX bobbin_entries_checksum ON ${entries} (checksum, conversation, seq, kind)
       WHERE checksum IS NOT NULL;
+    CREATE INDEX bobbin_entries_tool ON ${entries} (tool, position) WHERE tool IS NOT NULL;
     CREATE INDEX bobbin_entries_settlement ON ${entries} (settlement) WHERE settlement <> 'ok';
 
     CREATE TABLE ${gates} (

@@ -37,9 +37,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX bobbin_entries_seq ON bobbin_entries (conversation, seq);
   CREATE UNIQUE INDEX bobbin_entries_id ON bobbin_entries (conversation, kind, id)
     WHERE id IS NOT NULL;
-  CREATE INDEX bobbin_entries_turn ON bobbin_entries (conversation, turn);
-  CREATE INDEX bobbin_entries_checksum ON bobbin_entries (checksum, conversation, kind)
+  CREATE INDEX bobbin_entries_turn ON bobbin_entries (conversation, turn, seq);
+  CREATE INDEX bobbin_entries_checksum ON bobbin_entries (checksum, conversation, seq, kind)
     WHERE checksum IS NOT NULL;
+  CREATE INDEX bobbin_entries_tool ON bobbin_entries (tool) WHERE tool IS NOT NULL;
   CREATE INDEX bobbin_entries_settlement ON bobbin_entries (settlement)
     WHERE settlement <> 'ok';
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memorySpool } from '../../spool/memory-spool.ts'
 import type { Store } from '../../store/store.ts'
 import { allEntries } from '../../testing/store-check.ts'
 import { storeSamples as sample } from '../../testing/store-samples.ts'
@@ -80,6 +81,22 @@ describe('sqliteStore, when things go wrong', () => {
     await store.append('c', epoch, [sample.note('t', 'n')])
     expect(await allEntries(store, 'c')).toHaveLength(4)
     await store.close()
+  })
+
+  it('waits while somebody else has the file to themselves', async () => {
+    const path = newPath()
+    const other = new Database(path)
+    other.exec('CREATE TABLE theirs (x); BEGIN EXCLUSIVE')
+    const store = sqliteStore(path, { busyTimeoutMs: 2000 })
+    const listing = store.conversations()
+    setTimeout(() => other.exec('COMMIT'), 100)
+    expect(await listing).toEqual([])
+    await store.close()
+  })
+
+  it('refuses a spool that would not outlive the process', () => {
+    const make = () => sqliteStore(newPath(), { spool: memorySpool() })
+    expect(make).toThrow('`spool` must be durable')
   })
 
   it('names a corrupt page', async () => {

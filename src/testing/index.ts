@@ -9,4 +9,5 @@ export {
   loopbackProvider,
 } from './loopback-provider.ts'
 export { spoolConformance } from './spool-conformance.ts'
+export type { OpenedStore, OpenStore } from './store-check.ts'
 export { storeConformance } from './store-conformance.ts'

@@ -158,6 +158,8 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'LoopbackProvider',
       'LoopbackRequest',
       'LoopbackScript',
+      'OpenStore',
+      'OpenedStore',
     ],
   },
   'bobbin/wire': {

@@ -80,6 +80,7 @@ export async function tamperedStore(): Promise<TamperedStore> {
 
     async remove() {
       await store.close()
+      database.close()
       await rm(folder, { recursive: true })
     },
   }

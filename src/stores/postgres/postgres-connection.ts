@@ -14,6 +14,9 @@ export interface PostgresConnection {
 
 const MAX_TRIES = 5
 
+/** Longer statements are made for one number of rows: not worth keeping on the server. */
+const MAX_PREPARED = 1000
+
 /** Connects on first use; a server that was gone is found again by the next use. */
 export function postgresConnection(
   connect: () => Promise<{ readonly sql: Sql; readonly owned: boolean }>,
@@ -72,7 +75,7 @@ async function transaction<T>(sql: Sql, work: (queries: Queries) => Promise<T>):
 
 function queriesOn(sql: Sql | TransactionSql): Queries {
   const run = (text: string, values: readonly PostgresValue[]) =>
-    sql.unsafe<PostgresRow[]>(text, [...values], { prepare: true })
+    sql.unsafe<PostgresRow[]>(text, [...values], { prepare: text.length < MAX_PREPARED })
   return {
     rows: async (text, values) => run(text, values),
     change: async (text, values) => (await run(text, values)).count,

@@ -17,9 +17,10 @@ export async function openDatabase(path: string): Promise<Sqlite> {
   }
 }
 
-/** Takes a database that the application opened. */
+/** Takes a database that the application opened and will close. */
 export function adoptDatabase(database: SqliteDatabase): Sqlite {
-  return sqliteOver(database, takesArrays(database) ? 'array' : 'spread')
+  const { exec, statement } = sqliteOver(database, takesArrays(database) ? 'array' : 'spread')
+  return { exec, statement, close: () => undefined }
 }
 
 function takesArrays(database: SqliteDatabase): boolean {

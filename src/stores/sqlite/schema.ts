@@ -87,7 +87,11 @@ export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
     )
     sqlite.exec('COMMIT')
   } catch (error) {
-    sqlite.exec('ROLLBACK')
+    try {
+      sqlite.exec('ROLLBACK')
+    } catch {
+      // SQLite rolls back by itself after some errors.
+    }
     throw error
   }
 }

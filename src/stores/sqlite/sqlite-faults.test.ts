@@ -165,6 +165,16 @@ describe('sqliteStore, when things go wrong', () => {
     await expect(append).rejects.toMatchObject(unavailable('closed'))
   })
 
+  it('leaves a database open that it was given', async () => {
+    const database = new Database(newPath())
+    const store = sqliteStore(newPath(), { database })
+    await store.acquire('c', { owner: 'test' })
+    await store.close()
+    const count = database.prepare('SELECT count(*) AS n FROM bobbin_conversations').get([])
+    expect(count).toMatchObject({ n: 1 })
+    await expect(store.conversations()).rejects.toMatchObject(unavailable('closed'))
+  })
+
   it('keeps the file to its owner', async () => {
     const path = newPath()
     const { store } = await filled(path)

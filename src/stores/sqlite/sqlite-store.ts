@@ -9,7 +9,10 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { sqliteDriver } from './sqlite-driver.ts'
 
 export interface SqliteStoreOptions extends StoreOptions {
-  /** An open `better-sqlite3`, `libsql` or `node:sqlite` database to use instead of opening `path`. */
+  /**
+   * An open `better-sqlite3`, `libsql` or `node:sqlite` database to use instead of opening `path`; it
+   * stays open when the store is closed.
+   */
   readonly database?: SqliteDatabase
   /** Where larger bytes go; a folder beside the file unless given. */
   readonly spool?: SpoolStore

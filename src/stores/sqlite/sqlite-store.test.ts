@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,6 +45,32 @@ describe('sqliteStore', () => {
     await store.delete('c')
     expect(await sweepSpool(store, spool, { graceMs: 0 })).toMatchObject({ deleted: 1 })
     await other.close()
+    await store.close()
+  })
+
+  it('finds edited and missing bytes of artifacts on its spool', async () => {
+    const path = join(folder, 'edited-spool.db')
+    const store = sqliteStore(path)
+    const staged = stagedSpool(store, store.spool as SpoolStore)
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const large = await staged.write('line\n'.repeat(50_000))
+    const results = sample.artifact(large.digest, large.byteLength)
+    await staged.append('c', epoch, [sample.settlement('t', 'call', { results })])
+    const [file] = readdirSync(`${path}.spool`, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(`${path}.spool`, name))
+      .filter((name) => statSync(name).size === large.byteLength)
+    const bytes = readFileSync(file as string)
+    bytes[123_456] = 88
+    writeFileSync(file as string, bytes)
+    const named = async () =>
+      (await sqliteStore(path).verify({ conversation: 'c' })).faults.map(({ fault, part, id }) => ({
+        fault,
+        part,
+        id,
+      }))
+    expect(await named()).toEqual([{ fault: 'edited', part: 'spool', id: large.digest }])
+    rmSync(file as string)
+    expect(await named()).toEqual([{ fault: 'deleted', part: 'spool', id: large.digest }])
     await store.close()
   })
 })

@@ -20,7 +20,8 @@ const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']
 
 const functionCall: ItemReader = (item, builder) => {
   const text = item.arguments ?? ''
-  const extras = without(item, ...FUNCTION_MEMBERS)
+  const odd = typeof text === 'string' ? [] : ['arguments']
+  const extras = without(item, ...FUNCTION_MEMBERS, ...odd)
   builder.call({
     type: 'function_call',
     tool: asText(item.name) ?? '',

@@ -23,6 +23,7 @@ import type {
 import { encodePart, type InputPart } from './content.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { encodeOutput } from './encode-output.ts'
+import { SentItems } from './sent-items.ts'
 import { strayCall } from './stray-call.ts'
 import { asList, asObject, type ResponsesPart, without } from './wire.ts'
 
@@ -38,11 +39,12 @@ export function encoder(
   dialect: ResponsesDialect,
   options: EncodeOptions = {},
 ): WireEncoder<ResponsesPart> {
+  const sent = new SentItems()
   const groups = new GroupEncoder<JsonObject>({
     ...options,
     api: dialect.api,
     ids: IDS,
-    encodeGroup: (group, context) => encodeGroup(group, context, dialect),
+    encodeGroup: (group, context) => encodeGroup(group, context, dialect, sent),
   })
   let instructions: string | undefined
   return {
@@ -61,17 +63,23 @@ function encodeGroup(
   group: Group,
   context: EncodeContext,
   dialect: ResponsesDialect,
+  sent: SentItems,
 ): readonly JsonObject[] {
-  if (group.kind === 'input') return encodeInput(group.item, context, dialect)
   const said: JsonObject[] = []
   const outputs: JsonObject[] = []
-  for (const item of group.items) {
-    if (item.type === 'call' && item.executedBy === 'runner') {
-      if (!(item.resultOnly && context.continues)) said.push(encodeCall(item, context, dialect))
-      outputs.push(...encodeOutput(item, context, dialect.api))
-    } else {
-      said.push(...encodeResponseItem(item, context, dialect))
+  for (const item of group.kind === 'input' ? [group.item] : group.items) {
+    const isRunners = item.type === 'call' && item.executedBy === 'runner'
+    const entries = isRunners
+      ? item.resultOnly && context.continues
+        ? []
+        : [encodeCall(item, context, dialect)]
+      : encodeItem(item, context, dialect)
+    for (const entry of entries) {
+      const once = sent.once(entry, item)
+      if (once !== undefined) said.push(once)
+      else context.leftOut(item.type, 'An item that the request holds already was left out.')
     }
+    if (isRunners) outputs.push(...encodeOutput(item, context, dialect.api))
   }
   return [...withFollowers(said), ...outputs]
 }
@@ -83,16 +91,7 @@ function withFollowers(items: readonly JsonObject[]): readonly JsonObject[] {
   return items.slice(0, end)
 }
 
-function encodeInput(
-  item: HistoryItem,
-  context: EncodeContext,
-  dialect: ResponsesDialect,
-): readonly JsonObject[] {
-  if (item.type === 'raw') return encodeRaw(item, context, dialect)
-  return item.type === 'message' ? encodeMessage(item, context, dialect) : []
-}
-
-function encodeResponseItem(
+function encodeItem(
   item: HistoryItem,
   context: EncodeContext,
   dialect: ResponsesDialect,

@@ -6,10 +6,14 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { jsonSchema, streamText, tool } from 'ai'
 import { createParser } from 'eventsource-parser'
 import OpenAI from 'openai'
-import { ArgumentPreview } from '../dist/model/argument-preview.js'
 import { openaiResponses } from '../dist/providers/openai/index.js'
-import { adapters } from '../dist/wire/adapters.js'
+import { internals } from './internals.mjs'
 import { compare, printTable, target } from './measure.mjs'
+
+const { ArgumentPreview, adapters } = await internals(`
+  export { ArgumentPreview } from './src/model/argument-preview.ts'
+  export { adapters } from './src/wire/adapters.ts'
+`)
 
 const EVENTS = 10_000
 const parameters = { type: 'object', properties: { text: { type: 'string' } } }

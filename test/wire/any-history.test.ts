@@ -75,7 +75,7 @@ const item: fc.Arbitrary<HistoryItem> = fc.oneof(
     parts,
   }),
   fc.record({ type: fc.constant('thought' as const), text: word }),
-  call.map(({ type: _, result: _result, resultOnly: _only, ...open }) => ({
+  call.map(({ result: _result, resultOnly: _resultOnly, ...open }) => ({
     ...open,
     type: 'openCall' as const,
     executedBy: 'provider' as const,

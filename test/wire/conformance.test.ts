@@ -6,6 +6,7 @@ import { syntheticIds } from '../../src/model/synthetic-id.ts'
 import { adapters } from '../../src/wire/adapters.ts'
 import { type Decoded, wire } from '../../src/wire/index.ts'
 import { loadFixtures, type WireFixture } from './fixture.ts'
+import { WIRE_TYPES } from './wire-types.ts'
 
 const secret = new Uint8Array(32).fill(7)
 const mint = syntheticIds({ secret })
@@ -51,17 +52,25 @@ async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
 const runnerCalls = (finish: Finish | undefined) =>
   (finish?.items ?? []).filter((item) => item.type === 'call' && item.executedBy === 'runner')
 
-describe('every protocol', () => {
-  it.each(adapters.map(({ api }) => api))(
-    '%s has fixtures of its own, a stream among them',
-    (api) => {
-      const kinds = fixtures
-        .filter(([, fixture]) => fixture.api === api)
-        .map(([, { kind }]) => kind)
-      expect(kinds).toContain('stream')
-      expect(kinds.length).toBeGreaterThan(4)
-    },
-  )
+describe.each(adapters.map(({ api }) => api))('the fixtures of %s', (api) => {
+  const own = fixtures.filter(([, fixture]) => fixture.api === api).map(([, fixture]) => fixture)
+
+  it('cover every wire type', () => {
+    const covered = new Set(own.flatMap(({ covers }) => covers))
+    expect(WIRE_TYPES[api].filter((type) => !covered.has(type))).toEqual([])
+  })
+
+  it('hold a type wherever they say that they cover it', () => {
+    for (const { covers, payload, events } of own) {
+      const text = JSON.stringify(payload ?? events)
+      const named = covers.filter((type) => WIRE_TYPES[api].includes(type) && type !== 'chunk')
+      expect(named.filter((type) => !text.includes(`"${type}"`))).toEqual([])
+    }
+  })
+
+  it('hold a stream', () => {
+    expect(own.map(({ kind }) => kind)).toContain('stream')
+  })
 })
 
 describe('decode', () => {

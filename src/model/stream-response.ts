@@ -2,6 +2,12 @@ import type { ModelEvent } from './model-event.ts'
 import { type ByteSource, broken, readSse } from './sse.ts'
 import type { StreamDecoder } from './wire-adapter.ts'
 
+/** What came back: the untouched bytes of a stream, parsed events of one, or a whole response. */
+export type Reply =
+  | { readonly kind: 'bytes'; readonly body: ByteSource | null }
+  | { readonly kind: 'events'; readonly events: AsyncIterable<unknown> }
+  | { readonly kind: 'whole'; readonly payload: unknown; readonly source?: string }
+
 /** Model events, all those of one chunk together. */
 export type EventBatches = AsyncGenerator<readonly ModelEvent[], void, undefined>
 
@@ -28,10 +34,14 @@ export async function* streamEvents(
   yield decoder.end()
 }
 
-/** A whole response, as strictly as a stream: its value and the text it was parsed from. */
-export async function readWhole(response: {
-  arrayBuffer(): Promise<ArrayBuffer>
-}): Promise<{ readonly kind: 'whole'; readonly payload: unknown; readonly source: string }> {
+/** What came back over HTTP. A server that was asked to stream may still answer whole. */
+export async function replyOf(response: Response, streaming: boolean): Promise<Reply> {
+  const isJson = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
+  return streaming && !isJson ? { kind: 'bytes', body: response.body } : readWhole(response)
+}
+
+/** As strictly as a stream: the value and the text it was parsed from. */
+async function readWhole(response: Response): Promise<Reply> {
   const bytes = await response.arrayBuffer()
   let source: string
   try {

@@ -1,16 +1,10 @@
 import { isBobbinError } from '../core/error.ts'
 import { flatten } from './flatten.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
-import { type ByteSource, broken } from './sse.ts'
-import { type EventBatches, streamEvents, streamResponse } from './stream-response.ts'
+import { broken } from './sse.ts'
+import { type EventBatches, type Reply, streamEvents, streamResponse } from './stream-response.ts'
 import { randomSecret, syntheticIds } from './synthetic-id.ts'
 import type { WireAdapter } from './wire-adapter.ts'
-
-/** What came back: the untouched bytes of a stream, parsed events of one, or a whole response. */
-export type Reply =
-  | { readonly kind: 'bytes'; readonly body: ByteSource | null }
-  | { readonly kind: 'events'; readonly events: AsyncIterable<unknown> }
-  | { readonly kind: 'whole'; readonly payload: unknown; readonly source?: string }
 
 /** The connected half of a provider: the user's client behind two functions. */
 export interface Connection<Part extends object> {

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Model } from '../../model/model.ts'
-import { readWhole } from '../../model/stream-response.ts'
+import { replyOf } from '../../model/stream-response.ts'
 import { wireModel } from '../../model/wire-model.ts'
 import { messagesAdapterWith } from './adapter.ts'
 import { failureOfClient } from './fail.ts'
@@ -31,7 +31,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
           ? client.messages.create(body as Anthropic.MessageCreateParams, settings)
           : client.beta.messages.create(body, settings)
       const response = await sent.asResponse()
-      return streaming ? { kind: 'bytes', body: response.body } : readWhole(response)
+      return replyOf(response, streaming)
     },
     fail: failureOfClient,
   })

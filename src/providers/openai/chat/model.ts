@@ -5,7 +5,7 @@ import type {
   ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
 import type { Model, ModelRequest } from '../../../model/model.ts'
-import { readWhole } from '../../../model/stream-response.ts'
+import { replyOf } from '../../../model/stream-response.ts'
 import { wireModel } from '../../../model/wire-model.ts'
 import { failureOfClient } from '../fail.ts'
 import { chatAdapterFor } from './adapter.ts'
@@ -48,9 +48,7 @@ export function openaiChat(options: ChatOptions): Model {
       }
       const sent = client.chat.completions.create(body, signal === undefined ? {} : { signal })
       const response = await sent.asResponse()
-      // Some servers answer whole, whatever they were asked for.
-      const isWhole = response.headers.get('content-type')?.includes('application/json') ?? false
-      return streaming && !isWhole ? { kind: 'bytes', body: response.body } : readWhole(response)
+      return replyOf(response, streaming)
     },
     fail: (error) => failureOfClient(adapter.api, error),
   })

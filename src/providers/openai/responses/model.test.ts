@@ -119,6 +119,12 @@ describe('openaiResponses', () => {
     expect(validateRequest(bodies[1])).toEqual([])
   })
 
+  it('takes a whole answer from a server that does not stream', async () => {
+    const { client } = connect(json(whole(text)))
+    const model = openaiResponses({ client, model: 'm', streaming: true })
+    expect(await run(model.stream(request))).toMatchObject({ reason: 'stop' })
+  })
+
   it('sends hosted tools and parameters, which win', async () => {
     const { client, bodies } = connect(json(whole(text)))
     const model = openaiResponses({

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/responses'
 import type { Model, ModelRequest } from '../../../model/model.ts'
-import { readWhole } from '../../../model/stream-response.ts'
+import { replyOf } from '../../../model/stream-response.ts'
 import type { WireAdapter } from '../../../model/wire-adapter.ts'
 import { wireModel } from '../../../model/wire-model.ts'
 import { failureOfClient } from '../fail.ts'
@@ -39,8 +39,7 @@ export function responsesModel(
       const body = { ...bodyOf(part, request, model, hostedTools), ...params, stream: streaming }
       const sent = client.responses.create(body, signal === undefined ? {} : { signal })
       const response = await sent.asResponse()
-      if (streaming) return { kind: 'bytes', body: response.body }
-      return readWhole(response)
+      return replyOf(response, streaming)
     },
     fail: (error) => failureOfClient(adapter.api, error),
   })

@@ -85,5 +85,7 @@ const server = createServer((request, reply) => {
     reply.end()
   })
 })
+// Kept open while a slow contender is busy; closing them early would fail the next request.
+server.keepAliveTimeout = 600_000
 server.listen(0, '127.0.0.1', () => process.send(server.address().port))
 process.on('disconnect', () => process.exit())

@@ -16,7 +16,7 @@ export interface EncodeOptions {
 
 /** What encoding had to do to a history that does not fit the wire as it is. */
 export interface Repair {
-  readonly kind: 'missing-result' | 'stray-result' | 'left-out'
+  readonly kind: 'missing-result' | 'stray-result' | 'left-out' | 'added'
   /** The id of the call, or the type of the item. */
   readonly item: string
   readonly message: string

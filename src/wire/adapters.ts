@@ -1,6 +1,7 @@
 import type { WireAdapter } from '../model/wire-adapter.ts'
 import { messagesAdapter } from '../providers/anthropic/adapter.ts'
 import { foundryAdapter } from '../providers/foundry/adapter.ts'
+import { geminiAdapter } from '../providers/gemini/adapter.ts'
 import { chatAdapter } from '../providers/openai/chat/adapter.ts'
 import { responsesAdapter } from '../providers/openai/responses/adapter.ts'
 
@@ -10,4 +11,5 @@ export const adapters: readonly WireAdapter[] = [
   chatAdapter,
   foundryAdapter,
   messagesAdapter,
+  geminiAdapter,
 ]

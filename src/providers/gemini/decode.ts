@@ -1,0 +1,109 @@
+import { BobbinError } from '../../core/error.ts'
+import type { JsonObject, JsonValue } from '../../core/json.ts'
+import { HistoryBuilder } from '../../model/history-builder.ts'
+import type { DecodeContext, Decoding } from '../../model/wire-adapter.ts'
+import { decodeParts } from './content.ts'
+import { type Reading, readParts } from './decode-part.ts'
+import { decodeStream } from './decode-stream.ts'
+import { failureOfBody } from './fail.ts'
+import { PartCollector } from './part-collector.ts'
+import { API, asList, asObject, asText, keyOf, kindOf, PROVIDER } from './wire.ts'
+
+/** Decodes a response or its chunks, a part, a list of parts or contents, or a request. */
+export function decodePayload(payload: unknown, context: DecodeContext): Decoding {
+  if (typeof payload === 'string') return history([payload], context)
+  if (Array.isArray(payload)) return decodeList(payload, context)
+  const object = asObject(payload)
+  if (object === undefined) throw unknownPayload()
+  if (asObject(object['error']) !== undefined) throw failureOfBody(object)
+  if (isResponse(object)) return decodeResponses([object], context)
+  if (object['contents'] !== undefined) {
+    const contents = object['contents']
+    return history(Array.isArray(contents) ? asList(contents) : [contents], context, object)
+  }
+  if (object['parts'] !== undefined) return history([object], context)
+  if (kindOf(object) === undefined) throw unknownPayload()
+  return history([{ parts: [object] }], context)
+}
+
+function decodeList(list: readonly JsonValue[], context: DecodeContext): Decoding {
+  const objects = list.map(asObject)
+  if (objects.some((entry) => entry !== undefined && isResponse(entry))) {
+    return decodeResponses(list, context)
+  }
+  const isHistory = objects.some((entry) => entry?.['parts'] !== undefined)
+  return history(isHistory || list.length === 0 ? list : [{ parts: list }], context)
+}
+
+function isResponse(object: JsonObject): boolean {
+  return object['candidates'] !== undefined || object['promptFeedback'] !== undefined
+}
+
+/** A whole response is a stream of one chunk; without `alt=sse` a stream is a list of chunks. */
+function decodeResponses(chunks: readonly JsonValue[], context: DecodeContext): Decoding {
+  const decoder = decodeStream(context)
+  const events = chunks.flatMap((chunk) => decoder.push(chunk, context.source))
+  const finish = [...events, ...decoder.settle()].find((event) => event.type === 'finish')
+  return finish === undefined ? { items: decoder.partial() } : { items: finish.items, finish }
+}
+
+function history(
+  contents: readonly JsonValue[],
+  context: DecodeContext,
+  request: JsonObject = {},
+): Decoding {
+  const reading = startReading(context)
+  const { builder, key } = reading
+  const config = asObject(request['config'])
+  const system = request['systemInstruction'] ?? config?.['systemInstruction']
+  if (system !== undefined) builder.message('system', decodeParts(system, key))
+  for (const value of contents) {
+    const content = asObject(value)
+    if (content?.['parts'] === undefined) readTurn([value], 'user', reading)
+    else readTurn(asList(content['parts']), sideOf(content), reading)
+  }
+  return { items: builder.items }
+}
+
+function readTurn(parts: readonly JsonValue[], side: 'model' | 'user', reading: Reading): void {
+  if (side === 'model') reading.builder.startResponse()
+  else reading.builder.endResponse()
+  readParts(parts.some(isPieceOfCall) ? joined(parts) : parts, side, reading)
+}
+
+/** Chunks that somebody stored as they came. */
+function joined(parts: readonly JsonValue[]): readonly JsonValue[] {
+  const collector = new PartCollector()
+  for (const part of parts) collector.add(part)
+  return collector.parts()
+}
+
+function isPieceOfCall(part: JsonValue): boolean {
+  const call = asObject(asObject(part)?.['functionCall'])
+  return call?.['partialArgs'] !== undefined || call?.['willContinue'] !== undefined
+}
+
+const MODEL_KINDS = new Set<unknown>([
+  'functionCall',
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+])
+
+/** Whose turn it is; a content without role is the model's when only the model makes such parts. */
+function sideOf(content: JsonObject): 'model' | 'user' {
+  const role = asText(content['role'])
+  if (role !== undefined) return role === 'model' ? 'model' : 'user'
+  const parts = asList(content['parts'])
+  return parts.some((part) => MODEL_KINDS.has(kindOf(asObject(part) ?? {}))) ? 'model' : 'user'
+}
+
+function startReading(context: DecodeContext): Reading {
+  return { builder: new HistoryBuilder(API, PROVIDER, context), key: keyOf(context) }
+}
+
+function unknownPayload(): BobbinError {
+  const message = `The payload is nothing that \`${API}\` has: pass a response, a part, a list of parts or contents, or a request with \`contents\`.`
+  return new BobbinError('E_UNKNOWN_PAYLOAD', message, { api: API })
+}

@@ -1,0 +1,130 @@
+import type { FunctionCall, Part } from '@google/genai'
+import type { JsonObject } from '../../core/json.ts'
+import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
+import { foreignCallText } from '../../model/foreign-text.ts'
+import { issuedBy } from '../../model/id-projection.ts'
+import { fitName } from '../../model/name-projection.ts'
+import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
+import { SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
+import { API, asObject, asWord } from './wire.ts'
+
+// The first character may not be a digit, a dot, a colon or a dash.
+const NAME_REFUSED = /^[^a-zA-Z_]|[^a-zA-Z0-9_.:-]/g
+const NAME_MAX = 128
+
+/** What the calls of one request have to know of each other. */
+export class RequestCalls {
+  readonly options: EncodeOptions
+  /** Ids of the provider's own calls that the request holds. */
+  readonly #served = new Set<string>()
+  readonly #issued = new Map<string, CallItem>()
+
+  constructor(options: EncodeOptions) {
+    this.options = options
+  }
+
+  /**
+   * The id that this provider issued for a call, or none: others are never sent, because backends refuse
+   * ids that they do not know. A second call under the same id goes by its position.
+   */
+  idOf(call: CallItem): string | undefined {
+    const id = issuedBy(API, call.wire) ? call.wire.callId : undefined
+    if (id === undefined) return undefined
+    const owner = this.#issued.get(id) ?? call
+    this.#issued.set(id, owner)
+    return owner === call ? id : undefined
+  }
+
+  serve(id: string): void {
+    this.#served.add(id)
+  }
+
+  isServed(id: string): boolean {
+    return this.#served.has(id)
+  }
+}
+
+/** The name under which call and result go; a model may have made up one that the wire refuses. */
+export function nameOf({ tool }: CallItem): string {
+  return fitName(tool, NAME_REFUSED, NAME_MAX)
+}
+
+/** A call that the runner answers. Only the first of a step is signed. */
+export function encodeRunnerCall(
+  call: CallItem,
+  context: EncodeContext,
+  calls: RequestCalls,
+  isFirst: boolean,
+): Part {
+  const own = asObject(context.own(call.providerData))
+  const extras = asObject(own?.['part'])
+  const id = calls.idOf(call)
+  const functionCall: FunctionCall = {
+    ...(id !== undefined && { id }),
+    name: nameOf(call),
+    args: call.args,
+    ...asObject(own?.['call']),
+  }
+  const isSigned = asWord(extras?.['thoughtSignature']) !== undefined
+  const { modelFamily } = calls.options
+  // A call of another model has no signature here. Unless the model is known not to ask for one, the
+  // documented escape takes its place; this wire's own calls go as they came.
+  const isAsked = wantsSignatures(modelFamily) || (own === undefined && modelFamily === undefined)
+  const escape = isFirst && !isSigned && isAsked ? { thoughtSignature: SKIP_SIGNATURE } : {}
+  return { functionCall, ...extras, ...escape }
+}
+
+/** What of a group's server tools was sent: results without id belong to what stands before them. */
+export interface ServedInGroup {
+  hasCode: boolean
+  hasTool: boolean
+}
+
+/** A call that a provider ran: its own parts where this one did, else a text that tells of it. */
+export function encodeServerCall(
+  call: CallItem | OpenCallItem,
+  context: EncodeContext,
+  calls: RequestCalls,
+  served: ServedInGroup,
+): readonly Part[] {
+  const parts = context.rawItems(call)?.map((part) => asObject(part) ?? {})
+  if (parts === undefined || !parts.every((part) => isServed(part, calls, served))) {
+    if (parts !== undefined) {
+      context.leftOut(
+        call.wire.type,
+        `A result of \`${call.tool}\` has no call; it is told as text.`,
+      )
+    }
+    return [{ text: foreignCallText(call) }]
+  }
+  return parts
+}
+
+/** A part without neutral form, where it came from; elsewhere it is left out. */
+export function encodeRaw(
+  item: RawItem,
+  context: EncodeContext,
+  calls: RequestCalls,
+  served: ServedInGroup = { hasCode: false, hasTool: false },
+): readonly Part[] {
+  const part = item.api === API ? asObject(item.value) : undefined
+  if (part !== undefined && isServed(part, calls, served)) return [part]
+  context.leftOut('raw', `An item of \`${item.api}\` has no form here and was left out.`)
+  return []
+}
+
+/** Notes calls, and tells whether the call that a result belongs to is in the request. */
+function isServed(part: JsonObject, calls: RequestCalls, served: ServedInGroup): boolean {
+  const toolCall = asObject(part['toolCall'])
+  const result = asObject(part['toolResponse'])
+  if (toolCall !== undefined) {
+    const id = asWord(toolCall['id'])
+    if (id !== undefined) calls.serve(id)
+    served.hasTool = true
+  }
+  if (part['executableCode'] !== undefined) served.hasCode = true
+  if (part['codeExecutionResult'] !== undefined) return served.hasCode
+  if (result === undefined) return true
+  const id = asWord(result['id'])
+  return id === undefined ? served.hasTool : calls.isServed(id)
+}

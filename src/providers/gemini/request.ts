@@ -1,0 +1,91 @@
+import type {
+  ContentUnion,
+  FunctionCallingConfig,
+  FunctionCallingConfigMode,
+  GenerateContentConfig,
+  GenerateContentParameters,
+  Part,
+  Tool,
+} from '@google/genai'
+import type { ModelRequest } from '../../model/model.ts'
+import type { ToolChoice } from '../../model/tool-definition.ts'
+import type { GeminiPart } from './wire.ts'
+
+/** Anything else that a request takes, in the client's own words. */
+export type GeminiParams = Omit<
+  GenerateContentConfig,
+  'abortSignal' | 'automaticFunctionCalling' | 'tools'
+>
+
+export interface RequestSettings {
+  readonly model: string
+  /** Tools that the provider runs or defines, e.g. `{ googleSearch: {} }`. */
+  readonly hostedTools?: readonly Tool[]
+  /** Anything else that the request takes; what is set here wins. */
+  readonly params?: GeminiParams
+}
+
+/** The whole request: the conversation, what this round trip asks for, and the user's own settings. */
+export function requestParams(
+  part: GeminiPart,
+  request: ModelRequest,
+  { model, hostedTools = [], params = {} }: RequestSettings,
+  signal?: AbortSignal,
+): GenerateContentParameters {
+  const tools = [...functionsOf(request, hostedTools), ...hostedTools]
+  const systemInstruction = systemOf(request.instructions, part)
+  const choice = choiceOf(request.toolChoice)
+  const { output } = request
+  const config: GenerateContentConfig = {
+    ...(systemInstruction !== undefined && { systemInstruction }),
+    ...(tools.length > 0 && { tools }),
+    ...(output !== undefined && {
+      responseMimeType: 'application/json',
+      responseJsonSchema: output.schema,
+    }),
+    ...params,
+    ...(choice !== undefined &&
+      tools.length > 0 && {
+        toolConfig: { functionCallingConfig: choice, ...params.toolConfig },
+      }),
+    // The client must never run a tool by itself: that is the runner's work.
+    automaticFunctionCalling: { disable: true },
+    ...(signal !== undefined && { abortSignal: signal }),
+  }
+  return { model, contents: part.contents, config }
+}
+
+function functionsOf({ tools = [] }: ModelRequest, hosted: readonly Tool[]): Tool[] {
+  // A tool of ours that the user declares in the provider's words is not declared again.
+  const declared = new Set(
+    hosted.flatMap((tool) => tool.functionDeclarations?.map(({ name }) => name) ?? []),
+  )
+  const functionDeclarations = tools
+    .filter(({ name }) => !declared.has(name))
+    .map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      parametersJsonSchema: inputSchema,
+    }))
+  return functionDeclarations.length > 0 ? [{ functionDeclarations }] : []
+}
+
+/** `auto` is what the wire does unasked, and saying so is refused beside server-side tool calls. */
+function choiceOf(choice: ToolChoice | undefined): FunctionCallingConfig | undefined {
+  if (choice === undefined || choice === 'auto') return undefined
+  // The client's enum exists at run time only in the client, which is not imported here.
+  const mode: `${FunctionCallingConfigMode}` = choice === 'none' ? 'NONE' : 'ANY'
+  const named = typeof choice === 'string' ? {} : { allowedFunctionNames: [choice.tool] }
+  const config: object = { mode, ...named }
+  return config as FunctionCallingConfig
+}
+
+function systemOf(
+  instructions: string | undefined,
+  { systemInstruction }: GeminiPart,
+): ContentUnion | undefined {
+  const told = systemInstruction?.parts ?? []
+  if (told.length === 0) return instructions === '' ? undefined : instructions
+  const own: Part[] = instructions ? [{ text: instructions }] : []
+  return { parts: [...own, ...told] }
+}

@@ -7,7 +7,7 @@ import { type Reading, readParts } from './decode-part.ts'
 import { decodeStream } from './decode-stream.ts'
 import { failureOfBody } from './fail.ts'
 import { PartCollector } from './part-collector.ts'
-import { API, asList, asObject, asText, keyOf, kindOf, PROVIDER } from './wire.ts'
+import { API, asList, asObject, asText, asWord, keyOf, kindOf, PROVIDER } from './wire.ts'
 
 /** Decodes a response or its chunks, a part, a list of parts or contents, or a request. */
 export function decodePayload(payload: unknown, context: DecodeContext): Decoding {
@@ -68,7 +68,20 @@ function history(
 function readTurn(parts: readonly JsonValue[], side: 'model' | 'user', reading: Reading): void {
   if (side === 'model') reading.builder.startResponse()
   else reading.builder.endResponse()
-  readParts(parts.some(isPieceOfCall) ? joined(parts) : parts, side, reading)
+  if (side === 'user') readParts(mostExactFirst(parts), side, reading)
+  else readParts(parts.some(isPieceOfCall) ? joined(parts) : parts, side, reading)
+}
+
+/** A result that names its call must find it before one that goes by its position takes it. */
+function mostExactFirst(parts: readonly JsonValue[]): readonly JsonValue[] {
+  const rank = (part: JsonValue) => {
+    const response = asObject(asObject(part)?.['functionResponse'])
+    if (response === undefined) return 3
+    return asWord(response['id']) ? 0 : asWord(response['name']) ? 1 : 2
+  }
+  return parts.every((part) => rank(part) === 3)
+    ? parts
+    : parts.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Chunks that somebody stored as they came. */

@@ -77,7 +77,7 @@ function choiceOf(choice: ToolChoice | undefined): FunctionCallingConfig | undef
   const mode: `${FunctionCallingConfigMode}` = choice === 'none' ? 'NONE' : 'ANY'
   const named = typeof choice === 'string' ? {} : { allowedFunctionNames: [choice.tool] }
   const config: object = { mode, ...named }
-  return config as FunctionCallingConfig
+  return config
 }
 
 function systemOf(

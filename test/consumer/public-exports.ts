@@ -139,6 +139,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   },
   'bobbin/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
   'bobbin/fs': { values: ['fileMedia', 'fileSpool'], types: ['FileSpoolOptions'] },
+  'bobbin/gemini': { values: ['gemini'], types: ['GeminiOptions', 'GeminiParams'] },
   'bobbin/openai': {
     values: ['openaiChat', 'openaiResponses'],
     types: ['ChatOptions', 'ResponsesOptions'],

@@ -2,7 +2,7 @@ import type { Content } from '@google/genai'
 
 /**
  * Puts turns into the order that the wire asks for: a turn with calls comes right behind a person's turn
- * or behind results, so one that follows another turn of the model's becomes part of that. What was
+ * or behind results, so other turns of the model's right before it become part of it. What was
  * joined for an earlier part is kept: the cost is that of the turns that changed since.
  */
 export class TurnJoiner {
@@ -26,15 +26,16 @@ export class TurnJoiner {
   }
 
   #add(entry: Content | undefined, index: number): void {
-    const last = this.#joined.at(-1)
     if (entry === undefined) return
-    if (last?.role === 'model' && entry.role === 'model' && holdsCall(entry)) {
-      const parts = [...(last.parts ?? []), ...(entry.parts ?? [])]
-      this.#joined[this.#joined.length - 1] = { role: 'model', parts }
-    } else {
-      this.#joined.push(entry)
-      this.#starts.push(index)
+    let turn = entry
+    let start = index
+    while (holdsCall(turn) && this.#joined.at(-1)?.role === 'model') {
+      const parts = [...(this.#joined.pop()?.parts ?? []), ...(turn.parts ?? [])]
+      start = this.#starts.pop() ?? start
+      turn = { role: 'model', parts }
     }
+    this.#joined.push(turn)
+    this.#starts.push(start)
   }
 }
 

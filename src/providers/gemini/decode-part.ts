@@ -107,7 +107,9 @@ const functionResponse: PartReader = (part, response, { builder, key }) => {
     const decoded = decodePart(asObject(value) ?? {}, key)
     return decoded?.type === 'media' ? [decoded] : []
   })
-  const extras = without(response, 'id', 'name', 'parts')
+  // Only an object may go back; anything else is kept as the output that it stands for.
+  const isStruct = asObject(response['response']) !== undefined
+  const extras = without(response, 'id', 'name', 'parts', ...(isStruct ? [] : ['response']))
   builder.result({
     type: 'functionResponse',
     tool: name ?? 'unknown_tool',
@@ -123,11 +125,12 @@ const functionResponse: PartReader = (part, response, { builder, key }) => {
 /** By convention `output` holds the output and `error` the error; without either all of it is output. */
 function outcomeOf(value: JsonValue | undefined): { isError: boolean; parts: ContentPart[] } {
   const response = asObject(value)
-  const error = response?.['error'] || undefined
-  const output = response?.['output']
+  if (response === undefined) return { isError: false, parts: jsonPart(value) }
+  const error = response['error'] || undefined
+  const output = response['output']
   if (error === undefined && output === undefined) {
-    const isEmpty = response === undefined || Object.keys(response).length === 0
-    return { isError: false, parts: isEmpty ? [] : jsonPart(value) }
+    const isEmpty = Object.keys(response).length === 0
+    return { isError: false, parts: isEmpty ? [] : jsonPart(response) }
   }
   return { isError: error !== undefined, parts: [...jsonPart(output), ...jsonPart(error)] }
 }

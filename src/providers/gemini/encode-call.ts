@@ -88,16 +88,10 @@ export function encodeServerCall(
   served: ServedInGroup,
 ): readonly Part[] {
   const parts = context.rawItems(call)?.map((part) => asObject(part) ?? {})
-  if (parts === undefined || !parts.every((part) => isServed(part, calls, served))) {
-    if (parts !== undefined) {
-      context.leftOut(
-        call.wire.type,
-        `A result of \`${call.tool}\` has no call; it is told as text.`,
-      )
-    }
-    return [{ text: foreignCallText(call) }]
-  }
-  return parts
+  if (parts === undefined) return [{ text: foreignCallText(call) }]
+  if (serve(parts, calls, served)) return parts
+  context.leftOut(call.wire.type, `A result of \`${call.tool}\` has no call; it is told as text.`)
+  return [{ text: foreignCallText(call) }]
 }
 
 /** A part without neutral form, where it came from; elsewhere it is left out. */
@@ -108,23 +102,27 @@ export function encodeRaw(
   served: ServedInGroup = { hasCode: false, hasTool: false },
 ): readonly Part[] {
   const part = item.api === API ? asObject(item.value) : undefined
-  if (part !== undefined && isServed(part, calls, served)) return [part]
+  if (part !== undefined && serve([part], calls, served)) return [part]
   context.leftOut('raw', `An item of \`${item.api}\` has no form here and was left out.`)
   return []
 }
 
-/** Notes calls, and tells whether the call that a result belongs to is in the request. */
-function isServed(part: JsonObject, calls: RequestCalls, served: ServedInGroup): boolean {
-  const toolCall = asObject(part['toolCall'])
-  const result = asObject(part['toolResponse'])
-  if (toolCall !== undefined) {
-    const id = asWord(toolCall['id'])
-    if (id !== undefined) calls.serve(id)
-    served.hasTool = true
+/** Notes the calls among these parts, unless one is a result whose call is not in the request. */
+function serve(parts: readonly JsonObject[], calls: RequestCalls, served: ServedInGroup): boolean {
+  const ids = new Set<string>()
+  let { hasCode, hasTool } = served
+  for (const part of parts) {
+    const call = asObject(part['toolCall'])
+    const response = asObject(part['toolResponse'])
+    const id = asWord((call ?? response)?.['id'])
+    hasCode ||= part['executableCode'] !== undefined
+    hasTool ||= call !== undefined
+    if (call !== undefined && id !== undefined) ids.add(id)
+    if (part['codeExecutionResult'] !== undefined && !hasCode) return false
+    const isKnown = id === undefined ? hasTool : ids.has(id) || calls.isServed(id)
+    if (response !== undefined && !isKnown) return false
   }
-  if (part['executableCode'] !== undefined) served.hasCode = true
-  if (part['codeExecutionResult'] !== undefined) return served.hasCode
-  if (result === undefined) return true
-  const id = asWord(result['id'])
-  return id === undefined ? served.hasTool : calls.isServed(id)
+  for (const id of ids) calls.serve(id)
+  Object.assign(served, { hasCode, hasTool })
+  return true
 }

@@ -110,7 +110,10 @@ export function encodeRaw(
 /** Notes the calls among these parts, unless one is a result whose call is not in the request. */
 function serve(parts: readonly JsonObject[], calls: RequestCalls, served: ServedInGroup): boolean {
   const ids = new Set<string>()
-  let { hasCode, hasTool } = served
+  // Where the provider holds what came before, it may hold the calls too.
+  const isHeld = calls.options.continues === true
+  let hasCode = served.hasCode || isHeld
+  let hasTool = served.hasTool || isHeld
   for (const part of parts) {
     const call = asObject(part['toolCall'])
     const response = asObject(part['toolResponse'])
@@ -119,7 +122,7 @@ function serve(parts: readonly JsonObject[], calls: RequestCalls, served: Served
     hasTool ||= call !== undefined
     if (call !== undefined && id !== undefined) ids.add(id)
     if (part['codeExecutionResult'] !== undefined && !hasCode) return false
-    const isKnown = id === undefined ? hasTool : ids.has(id) || calls.isServed(id)
+    const isKnown = id === undefined ? hasTool : isHeld || ids.has(id) || calls.isServed(id)
     if (response !== undefined && !isKnown) return false
   }
   for (const id of ids) calls.serve(id)

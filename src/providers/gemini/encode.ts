@@ -82,7 +82,9 @@ function encodeGroup(
   const served = { hasCode: false, hasTool: false }
   for (const item of group.items) {
     if (item.type === 'call' && item.executedBy === 'runner') {
-      said.push(encodeRunnerCall(item, context, calls, answers.length === 0))
+      if (!(item.resultOnly && context.continues)) {
+        said.push(encodeRunnerCall(item, context, calls, answers.length === 0))
+      }
       const result = encodeResult(item, context, calls)
       answers.push(result.answer)
       beside.push(...result.beside)

@@ -33,7 +33,7 @@ export interface GeminiStreamDecoder extends StreamDecoder {
 export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   const collector = new PartCollector()
   let responseId: string | undefined
-  let usage: Usage | undefined
+  let counted: JsonObject | undefined
   let finish: Finish | undefined
 
   function push(value: unknown, source?: string): readonly ModelEvent[] {
@@ -42,7 +42,9 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
     if (chunk === undefined) throw broken('unexpected-event', 'a chunk is no object')
     if (asObject(chunk.error) !== undefined) throw failureOfBody(chunk)
     responseId ??= asWord(chunk.responseId)
-    usage = usageOf(chunk.usageMetadata) ?? usage
+    // Each chunk counts anew, and some say nothing but what kind of traffic they are.
+    const counts = asObject(chunk.usageMetadata)
+    if (counts?.['promptTokenCount'] !== undefined) counted = counts
     const candidates = asList(chunk.candidates)
     const index = candidates.findIndex(isFirst)
     const candidate = asObject(candidates[index])
@@ -68,6 +70,7 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   function finishWith(rawReason: string | null): Finish {
     const items = read()
     const hasCalls = items.some((item) => item.type === 'call' && item.executedBy === 'runner')
+    const usage = usageOf(counted)
     const ending: Ending = {
       reason: wordOf(rawReason, hasCalls),
       ...(rawReason !== null && { rawReason }),
@@ -140,8 +143,7 @@ function wordOf(raw: string | null, hasCalls: boolean): FinishReason {
 }
 
 /** Thoughts are billed as output, and what tools brought in as input. */
-function usageOf(value: JsonValue | undefined): Usage | undefined {
-  const usage = asObject(value)
+function usageOf(usage: JsonObject | undefined): Usage | undefined {
   const count = (name: string) => {
     const number = usage?.[name]
     return typeof number === 'number' ? number : undefined

@@ -13,6 +13,7 @@ interface TextSlot {
 /** A call whose arguments come in pieces. */
 interface CallSlot {
   readonly kind: 'call'
+  readonly key: string
   readonly tool: string
   readonly args: PartialArgs
   id: string | undefined
@@ -30,6 +31,8 @@ const NOTHING: readonly ModelEvent[] = []
 /** Collects the parts of one response, however many chunks bring them. */
 export class PartCollector {
   readonly #slots: Slot[] = []
+  /** Calls that wait for more pieces, the latest last. */
+  #open: readonly CallSlot[] = []
 
   /** Takes a part and tells what of it can be shown. */
   add(value: JsonValue): readonly ModelEvent[] {
@@ -86,6 +89,7 @@ export class PartCollector {
     }
     const slot: CallSlot = {
       kind: 'call',
+      key: String(this.#slots.length),
       tool: asText(call['name']) ?? '',
       args: new PartialArgs(),
       id: undefined,
@@ -94,6 +98,7 @@ export class PartCollector {
       isDone: false,
     }
     this.#slots.push(slot)
+    this.#open = [...this.#open, slot]
     return this.#continue(slot, part, call)
   }
 
@@ -104,10 +109,9 @@ export class PartCollector {
   #openSlot(call: JsonObject): CallSlot | undefined {
     const id = asWord(call['id'])
     const name = asWord(call['name'])
-    const open = this.#slots.filter((slot) => slot.kind === 'call' && !slot.isDone) as CallSlot[]
-    const named = id === undefined ? undefined : open.find((slot) => slot.id === id)
+    const named = id === undefined ? undefined : this.#open.find((slot) => slot.id === id)
     if (named !== undefined) return named
-    const last = open.at(-1)
+    const last = this.#open.at(-1)
     if (last === undefined || (id !== undefined && last.id !== undefined)) return undefined
     const isRepeated = name === last.tool && call['partialArgs'] !== undefined
     return name === undefined || isRepeated ? last : undefined
@@ -115,7 +119,9 @@ export class PartCollector {
 
   #continue(slot: CallSlot, part: JsonObject, call: JsonObject): readonly ModelEvent[] {
     slot.id ??= asWord(call['id'])
-    slot.extras = { ...without(part, 'functionCall'), ...slot.extras }
+    if (Object.keys(part).length > 1) {
+      slot.extras = { ...without(part, 'functionCall'), ...slot.extras }
+    }
     const whole = call['args']
     if (hasMembers(whole)) slot.whole = whole
     let delta = asList(call['partialArgs'])
@@ -124,10 +130,10 @@ export class PartCollector {
     if (call['willContinue'] !== true) {
       delta += slot.args.close()
       slot.isDone = true
+      this.#open = this.#open.filter((other) => other !== slot)
     }
     if (delta === '') return NOTHING
-    const key = String(this.#slots.indexOf(slot))
-    return [{ type: 'toolInput', key, tool: slot.tool, delta }]
+    return [{ type: 'toolInput', key: slot.key, tool: slot.tool, delta }]
   }
 
   #key(): string {

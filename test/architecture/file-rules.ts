@@ -6,7 +6,10 @@ export function syntaxViolations(tree: SourceTree): Violation[] {
   return [...tree.files.values()].flatMap(({ path, syntax }) => [
     ...syntax.starExports.map((line) => `${path}:${line}: \`export *\`; name what is exported`),
     ...syntax.defaultExports.map((line) => `${path}:${line}: default export; give it a name`),
-    ...syntax.computedImports.map((line) => `${path}:${line}: import of a computed name`),
+    // A test may load what it has installed itself, at a path that only it knows.
+    ...(path.startsWith('test/') ? [] : syntax.computedImports).map(
+      (line) => `${path}:${line}: import of a computed name`,
+    ),
   ])
 }
 

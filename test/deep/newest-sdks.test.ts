@@ -1,6 +1,6 @@
 import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
@@ -35,8 +35,8 @@ beforeAll(async () => {
     const { code, output } = await runNpm(['install', '--prefer-offline', ...quietly, ...what])
     if (code !== 0) throw new Error(`openai ${NEWEST} could not be installed:\n${output}`)
   }
-  const entry = pathToFileURL(join(installed, 'index.mjs')).href
-  Client = ((await import(/* @vite-ignore */ entry)) as { default: typeof OpenAI }).default
+  const load = createRequire(join(folder, 'from-here.cjs'))
+  Client = (load('openai') as { OpenAI: typeof OpenAI }).OpenAI
 }, 120_000)
 
 const call = {

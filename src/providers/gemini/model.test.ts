@@ -120,6 +120,55 @@ describe('gemini', () => {
     })
   })
 
+  it('reads arguments that Vertex AI streams leaf by leaf', async () => {
+    const piece = (functionCall: object) => chunk([{ functionCall }])
+    const leaf = (stringValue: string, more: object = {}) => [
+      { jsonPath: '$.city', stringValue, ...more },
+    ]
+    const events = [
+      chunk([
+        { functionCall: { name: 'get_weather', willContinue: true }, thoughtSignature: 'c2ln' },
+      ]),
+      piece({ partialArgs: leaf('Os', { willContinue: true }), willContinue: true }),
+      piece({ partialArgs: leaf('lo'), willContinue: true }),
+      piece({}),
+      chunk([{ text: '' }], stop),
+    ]
+    const exchanges = [{ events }, { events: answered }]
+    const server = await loopbackProvider({ api: 'gemini', exchanges, validate: validateRequest })
+    running.push(server)
+    const httpOptions = { baseUrl: server.url }
+    const client = new GoogleGenAI({ vertexai: true, apiKey: 'test', httpOptions })
+    const toolConfig = { functionCallingConfig: { streamFunctionCallArguments: true } }
+    const model = gemini({ client, model: 'gemini-3-pro', params: { toolConfig } })
+    const told: ModelEvent[] = []
+    for await (const event of model.stream(request)) told.push(event)
+    const first = told.find((event) => event.type === 'finish')
+    expect(told.flatMap((event) => (event.type === 'toolInput' ? [event.delta] : []))).toEqual([
+      '{"city":"Os',
+      'lo"',
+      '}',
+    ])
+    expect(first?.items).toMatchObject([{ tool: 'get_weather', args: { city: 'Oslo' } }])
+    await run(model.stream({ ...request, items: [question, ...settle(first?.items ?? [])] }))
+    expect(server.requests[1]?.body).toMatchObject({
+      toolConfig,
+      contents: [
+        {},
+        {
+          role: 'model',
+          parts: [
+            {
+              functionCall: { name: 'get_weather', args: { city: 'Oslo' } },
+              thoughtSignature: 'c2ln',
+            },
+          ],
+        },
+        { parts: [{ functionResponse: { name: 'get_weather' } }] },
+      ],
+    })
+  })
+
   it('asks for output of a shape', async () => {
     const { model, bodyOf } = await connect([whole({ text: '{}' })], { streaming: false })
     const schema = { type: 'object', properties: { a: { type: 'string' } } }

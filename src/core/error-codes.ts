@@ -85,6 +85,14 @@ export interface ErrorData {
   E_INVALID_OUTPUT: InvalidField
   /** A runner's options contradict each other or lack something. */
   E_INVALID_RUNNER: { readonly rule: string }
+  /** A decision on a gate is not of the form that it must have, or does not fit the tool. */
+  E_INVALID_DECISION: { readonly gate: string; readonly path: string; readonly rule: string }
+  /** What a turn was asked to do cannot be used. */
+  E_INVALID_TURN_INPUT: InvalidField
+  /** Turns are nested deeper than they may be. */
+  E_NESTED_TOO_DEEP: { readonly limit: number }
+  /** A test's script was not followed: something unexpected was asked for, or something was left over. */
+  E_SCRIPT: { readonly problems: readonly string[] }
   /** A stored record cannot be restored: a part it refers to is not available. */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /** The store has no such conversation, gate or record. */

@@ -25,6 +25,8 @@ export interface Intent {
   readonly position?: number
   /** The gate whose decision allows the call. */
   readonly gateId?: string
+  /** The call whose arguments a person changed into these. */
+  readonly editOf?: string
 }
 
 /** Why and how a gate was left. */

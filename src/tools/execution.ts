@@ -35,7 +35,13 @@ export async function execute(
   let code: string | undefined
   try {
     if (read.error !== undefined) throw read.error
-    const args = await validatedArguments(tool, context, read.args)
+    // An observer of the start may have aborted the call.
+    context.signal?.throwIfAborted()
+    // Nothing may come between the caller's look at its signal and the handler's start.
+    const args =
+      context.validated === undefined
+        ? await validatedArguments(tool, read.args)
+        : context.validated.value
     return await callHandler(tool, args, toolContext(context, call.callId))
   } catch (error) {
     code = isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR'
@@ -57,12 +63,7 @@ function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } 
   }
 }
 
-async function validatedArguments(
-  tool: Executable,
-  context: ExecutionContext,
-  args: JsonObject,
-): Promise<unknown> {
-  if (context.validated !== undefined) return context.validated.value
+async function validatedArguments(tool: Executable, args: JsonObject): Promise<unknown> {
   const result = await tool.validate(args)
   if (result.ok) return result.value
   const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)

@@ -1,9 +1,12 @@
+import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { checksum } from '../core/checksum.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
+import type { Validation } from '../tools/input-schema.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
+import { errorText } from './error-text.ts'
 import type { CallRequest } from './executor.ts'
 import { type RepeatGuard, repeatHint, repeatRefusal } from './repeat-guard.ts'
 
@@ -12,8 +15,8 @@ export interface ReadRequest {
   readonly tool: string
   readonly args: JsonObject
   readonly checksum: string
-  /** The text received, when it is not strict JSON. */
-  readonly rawArgs?: string
+  /** The text received, when it is not strict JSON; on the spool when it is long. */
+  readonly rawArgs?: string | SpooledArtifact
   /** What is wrong with it, in words for the model. */
   readonly fault?: string
 }
@@ -77,7 +80,7 @@ export async function admit(
   if (verdict === 'refuse') return refuse(repeatRefusal(count))
   if (tool === undefined) return refuse(unknownTool(tools))
   if (request.fault !== undefined) return refuse(`${request.fault} Send them again, corrected.`)
-  const result = await tool.validate(request.args)
+  const result = await checkArguments(tool, request.args)
   if (!result.ok) {
     const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
     return refuse(
@@ -86,6 +89,15 @@ export async function admit(
   }
   const hint = verdict === 'hint' ? { hint: repeatHint(count) } : {}
   return { verdict: 'run', tool, value: result.value, ...hint }
+}
+
+/** A schema may hold code of its own; arguments that it throws on do not fit. */
+export async function checkArguments(tool: Tool, args: JsonObject): Promise<Validation> {
+  try {
+    return await tool.validate(args)
+  } catch (error) {
+    return { ok: false, issues: [{ path: '', rule: errorText(error) }] }
+  }
 }
 
 const refuse = (text: string, stopsTurn = false): Admission => ({

@@ -1,7 +1,10 @@
 import { DateTime } from 'luxon'
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { WireReference } from '../core/wire-reference.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
+import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem } from './item-records.ts'
@@ -24,57 +27,78 @@ export interface AskedBatch {
   readonly calls: readonly AskedCall[]
 }
 
+const UNFINISHED = 'The response ended before this call was finished; it was not run.'
+
+const OWN_WIRE: WireReference = {
+  provider: 'bobbin',
+  api: 'executor',
+  type: 'call',
+  origin: 'synthetic',
+}
+
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
-export function askCalls(turn: Turn, decision: Decision): AskedBatch {
+export async function askCalls(turn: Turn, decision: Decision): Promise<AskedBatch> {
   const response = `${turn.id}/${turn.iteration}`
   const calls: AskedCall[] = []
+  const items: HistoryItem[] = []
   const requests = 'calls' in decision ? [...decision.calls] : []
-  const ask = (request: CallRequest, unfinished?: string): CallItem => {
-    const asked = askOne(turn, request, response, unfinished)
+  const ask = async (request: CallRequest, unfinished?: string) => {
+    const asked = await askOne(turn, request, response, unfinished)
     calls.push(asked)
-    return asked.item
+    items.push(asked.item)
   }
-  const items = (decision.items ?? []).map((item): HistoryItem => {
-    const isOurs = item.type === 'call' && item.executedBy === 'runner' && item.result === undefined
-    const placed = isOurs ? ask(requests.shift() ?? item) : item
-    return { ...placed, response }
-  })
-  for (const request of requests) items.push(ask(request))
+  for (const item of itemsOf(decision)) {
+    if (item.type === 'call' && item.executedBy === 'runner' && item.result === undefined) {
+      await ask(requests.shift() ?? item)
+    } else if (item.type === 'call' || item.type === 'openCall') {
+      items.push({ ...item, id: turn.conversation.ids.claim(item.id), response })
+    } else {
+      items.push({ ...item, response })
+    }
+  }
+  for (const request of requests) await ask(request)
   for (const { tool, callId, rawArgs } of decision.unfinished ?? []) {
     const request = { tool, args: rawArgs, rawArgs, ...(callId !== undefined && { id: callId }) }
-    items.push(ask(request, 'The response ended before this call was finished; it was not run.'))
+    await ask(request, UNFINISHED)
   }
   return { items, calls, entries: items.map((item) => entryOf(turn, item)) }
 }
 
-function askOne(
+function itemsOf(decision: Decision): readonly HistoryItem[] {
+  if (decision.items !== undefined || !('answer' in decision)) return decision.items ?? []
+  return [{ type: 'message', role: 'assistant', parts: [{ type: 'text', text: decision.answer }] }]
+}
+
+async function askOne(
   turn: Turn,
   request: CallRequest,
   response: string,
   unfinished?: string,
-): AskedCall {
+): Promise<AskedCall> {
   const { settings, conversation } = turn
   const id = conversation.ids.claim(request.id || settings.ids())
-  const read = readRequest(request)
+  const read = await spoolLongText(turn, readRequest(request))
   const { rawArgs } = read
   const item: CallItem = {
     type: 'call',
     id,
     tool: request.tool,
     args: read.args,
-    ...(rawArgs !== undefined && { rawArgs }),
-    wire: request.wire ?? {
-      provider: 'bobbin',
-      api: 'executor',
-      type: 'call',
-      origin: 'synthetic',
-    },
+    ...(typeof rawArgs === 'string' && { rawArgs }),
+    wire: request.wire ?? OWN_WIRE,
     ...(request.providerData && { providerData: request.providerData }),
     executedBy: 'runner',
     response,
   }
   const createdAt = DateTime.fromMillis(settings.clock.now(), { zone: 'utc' }) as DateTime<true>
   return { id, request: read, item, createdAt, ...(unfinished !== undefined && { unfinished }) }
+}
+
+/** Megabytes that are no arguments belong on the spool, not into the log. */
+async function spoolLongText(turn: Turn, read: ReadRequest): Promise<ReadRequest> {
+  const { rawArgs } = read
+  if (typeof rawArgs !== 'string' || rawArgs.length <= MAX_BLOB_BYTES) return read
+  return { ...read, rawArgs: new SpooledArtifact(await turn.results.write(rawArgs)) }
 }
 
 function entryOf(turn: Turn, item: HistoryItem): NewEntry {

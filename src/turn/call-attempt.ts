@@ -6,6 +6,8 @@ import type { ToolCallResults } from '../records/tool-call-results.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
+import { errorText } from './error-text.ts'
+import { MAX_TIMER_MS } from './interruption.ts'
 
 /** How an attempt at a call ended. */
 export interface AttemptEnd {
@@ -24,6 +26,8 @@ export interface Attempt {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   readonly settleOutput: (output: ToolOutput, signal: AbortSignal) => Promise<ToolCallResults>
+  /** Hears of the call's own signal before the handler gets it. */
+  readonly onStart?: (signal: AbortSignal) => void
   /** Hears of a result that came after the call was given up. */
   readonly onLate: (what: 'result' | 'error') => void
   readonly clock: Clock
@@ -35,15 +39,12 @@ export interface Attempt {
  */
 export async function attempt(call: Attempt): Promise<AttemptEnd> {
   const { tool, signal } = call
-  if (signal.aborted) return gaveUp('aborted', 'The turn was aborted before the call started.')
+  if (signal.aborted) return NOT_STARTED
   const controller = new AbortController()
-  let isOver = false
-  const work = run(call, controller.signal).finally(() => {
-    if (isOver) call.onLate('result')
-  })
+  call.onStart?.(controller.signal)
   return new Promise<AttemptEnd>((resolve) => {
+    let isOver = false
     const finish = (end: AttemptEnd) => {
-      if (isOver) return
       isOver = true
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
@@ -59,11 +60,22 @@ export async function attempt(call: Attempt): Promise<AttemptEnd> {
     const timer = setTimeout(
       () =>
         giveUp('timed-out', `The call did not end within ${call.timeoutMs} ms and was given up.`),
-      call.timeoutMs,
+      Math.min(call.timeoutMs, MAX_TIMER_MS),
     )
     signal.addEventListener('abort', onAbort, { once: true })
-    work.then(finish, (error: unknown) => finish(failed(error)))
+    run(call, controller.signal).then(
+      (end) => (isOver ? call.onLate('result') : finish(end)),
+      (error: unknown) => {
+        if (!isOver) finish(failed(error))
+        else if (!isObedience(error, controller.signal)) call.onLate('error')
+      },
+    )
   })
+}
+
+const NOT_STARTED: AttemptEnd = {
+  settlement: 'aborted',
+  results: new Tokenizable('The turn was aborted before the call started. It was not run.'),
 }
 
 async function run(call: Attempt, signal: AbortSignal): Promise<AttemptEnd> {
@@ -73,7 +85,19 @@ async function run(call: Attempt, signal: AbortSignal): Promise<AttemptEnd> {
     validated: { value: call.value },
     now: () => call.clock.now(),
   })(call.args)
+  // Nobody waits any more: whatever came is not wound onto the spool.
+  if (signal.aborted) {
+    if (output instanceof ReadableStream) await output.cancel().catch(() => {})
+    return NOT_STARTED
+  }
   return { settlement: 'ok', results: await call.settleOutput(output, signal) }
+}
+
+/** A handler that stops because it was told to is not late. */
+function isObedience(error: unknown, { reason }: AbortSignal): boolean {
+  const thrown = isBobbinError(error, 'E_TOOL_DOWNSTREAM_ERROR') ? error.cause : error
+  const name = (thrown as { readonly name?: unknown } | null)?.name
+  return thrown === reason || name === 'AbortError' || name === 'TimeoutError'
 }
 
 /** Nobody knows what a started call did when it must not repeat and did not report. */
@@ -91,6 +115,6 @@ const inDoubt = (text: string): AttemptEnd =>
   )
 
 function failed(error: unknown): AttemptEnd {
-  const text = isBobbinError(error) ? error.message : `The call failed: ${String(error)}`
+  const text = isBobbinError(error) ? errorText(error) : `The call failed: ${errorText(error)}`
   return gaveUp('failed', text)
 }

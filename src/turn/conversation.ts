@@ -1,25 +1,25 @@
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { IdLedger } from '../core/ids.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
-import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
+import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import { ToolCall } from '../records/tool-call.ts'
-import type { Entry, Intent, NewEntry } from '../store/entry.ts'
+import { isArtifact } from '../spool/artifact.ts'
+import type { Entry, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
+import {
+  callNote,
+  type LogFacts,
+  readLog,
+  shownId,
+  type UnsettledCall,
+} from './conversation-log.ts'
 import { itemForThought } from './item-records.ts'
+import { OpenCalls } from './open-calls.ts'
 import type { Presentation } from './presentation.ts'
 import type { ResultSpool } from './small-results.ts'
-
-/** A call that was asked for and has not settled: it waits for a gate, or its process died. */
-export interface UnsettledCall {
-  readonly item: CallItem
-  readonly turnId: string
-  /** Epoch milliseconds. */
-  readonly askedAt: number
-  readonly intent?: Intent
-}
 
 export interface ConversationParts {
   readonly store: Store
@@ -35,13 +35,15 @@ export interface ConversationParts {
 export class Conversation {
   readonly id: string
   readonly epoch: number
-  readonly key: Uint8Array
   /** Everything that is settled, in order. */
   readonly items: HistoryItem[] = []
   /** The settled calls, oldest first. */
   readonly calls: ToolCall[] = []
+  /** Those whose results are artifacts that a model may query. */
+  readonly artifactCalls: ToolCall[] = []
   readonly #byId = new Map<string, ToolCall>()
   readonly ids = new IdLedger()
+  readonly openCalls = new OpenCalls()
   /** A response whose calls have not all settled, in wire order. */
   batch: HistoryItem[] = []
   readonly unsettled = new Map<string, UnsettledCall>()
@@ -50,68 +52,79 @@ export class Conversation {
   handles = 0
   /** The least trusted output that the conversation has seen; it never rises again. */
   taint: TrustTier = 'developer'
+  /** How the last turn ended; absent for a new conversation and after a crash. */
+  lastEnd: string | undefined
   readonly #parts: ConversationParts
 
-  constructor(id: string, epoch: number, key: Uint8Array, parts: ConversationParts) {
+  constructor(id: string, epoch: number, parts: ConversationParts) {
     this.id = id
     this.epoch = epoch
-    this.key = key
     this.#parts = parts
   }
 
   /** Reads the log from the start. */
   async load(): Promise<this> {
-    const settled = new Map<string, ToolCall>()
-    const log: Entry[] = []
-    for await (const entry of this.#parts.store.entries(this.id)) {
-      if (entry.kind === 'settlement') {
-        const call = this.restore(entry.data)
-        // What a person or a reconciliation made of a call later is what the model is shown for it.
-        settled.set(call.editOf ?? call.supersedes ?? call.id, call)
-        this.#admit(call)
-      }
-      if (entry.kind === 'intent') this.ids.claim(entry.data.id)
-      log.push(entry)
+    const { store } = this.#parts
+    const facts = await readLog(store.entries(this.id), (json) =>
+      ToolCall.fromJSON(json, this.#context),
+    )
+    this.lastEnd = facts.lastEnd
+    for (const call of facts.calls) {
+      this.ids.claim(call.id)
+      this.#admit(call)
     }
-    for (const entry of log) await this.#replay(entry, settled)
-    this.gates = await this.#parts.store.openGates(this.id)
+    for (const entry of facts.entries) await this.#replay(entry, facts)
+    for (const [id, intent] of facts.intents) {
+      this.#claimOnce(id)
+      const asked = this.unsettled.get(id) ?? editedCall(facts, id)
+      if (asked !== undefined) this.unsettled.set(id, { ...asked, intent })
+    }
+    this.gates = await store.openGates(this.id)
     if (this.unsettled.size === 0) this.flush()
     return this
   }
 
-  async #replay(entry: Entry, settled: ReadonlyMap<string, ToolCall>): Promise<void> {
+  async #replay(entry: Entry, facts: LogFacts): Promise<void> {
     if (entry.kind === 'message') {
       const message = Message.fromJSON(entry.data, this.#context)
+      this.seeMessage(message)
       this.#place(await this.#parts.presentation.message(message))
     } else if (entry.kind === 'thought') {
       this.#place(itemForThought(Thought.fromJSON(entry.data)))
     } else if (entry.kind === 'history-item') {
       const { id, ...item } = entry.data as unknown as HistoryItem & { readonly id: string }
-      await this.#replayItem(id, item as HistoryItem, entry, settled)
-    } else if (entry.kind === 'intent') {
-      const waiting = this.unsettled.get(entry.data.id)
-      if (waiting !== undefined) {
-        this.unsettled.set(entry.data.id, { ...waiting, intent: entry.data })
-      }
+      await this.#replayItem(id, item as HistoryItem, entry, facts)
     }
   }
 
-  async #replayItem(
-    id: string,
-    item: HistoryItem,
-    entry: Entry,
-    settled: ReadonlyMap<string, ToolCall>,
-  ): Promise<void> {
-    if (item.type !== 'call') return this.#place(item.type === 'openCall' ? { ...item, id } : item)
+  async #replayItem(id: string, item: HistoryItem, entry: Entry, facts: LogFacts): Promise<void> {
+    if (item.type === 'openCall') return this.#placeOpen({ ...item, id }, facts)
+    if (item.type !== 'call') return this.#place(item)
     const asked: CallItem = { ...item, id }
-    this.ids.claim(id)
-    const call = settled.get(id)
+    this.#claimOnce(id)
+    if (item.executedBy === 'provider') {
+      this.openCalls.take(asked)
+      return this.#place(asked)
+    }
+    const call = facts.shown.get(id)
     if (call === undefined) {
       this.unsettled.set(id, { item: asked, turnId: entry.turnId, askedAt: entry.time })
       this.batch.push(asked)
       return
     }
-    this.#place({ ...asked, result: await this.#show(call) })
+    this.#place({ ...asked, result: await this.#show(call, facts.notes.get(id)) })
+  }
+
+  #placeOpen(item: OpenCallItem, facts: LogFacts): void {
+    this.#claimOnce(item.id)
+    const decision = item.gate && facts.decisions.get(item.id)
+    const placed = decision ? { ...item, gate: { ...item.gate, decision } } : item
+    this.openCalls.see(placed as OpenCallItem)
+    this.#place(placed as OpenCallItem)
+  }
+
+  #claimOnce(id: string): void {
+    if (!this.ids.has(id)) this.ids.claim(id)
   }
 
   /** Behind an unsettled call everything of its response waits too. */
@@ -123,7 +136,10 @@ export class Conversation {
   /** Takes note of a settled call. */
   #admit(call: ToolCall): void {
     this.calls.push(call)
-    this.#byId.set(call.editOf ?? call.supersedes ?? call.id, call)
+    if (!call.fromArtifactTool && [call.results].flat().every(isArtifact)) {
+      this.artifactCalls.push(call)
+    }
+    this.#byId.set(shownId(call), call)
     this.lowerTrust(call.trust)
   }
 
@@ -137,24 +153,39 @@ export class Conversation {
     this.taint = lowerTrust(this.taint, tier)
   }
 
+  /** What a message brings along may be a stranger's. */
+  seeMessage({ attachments }: Message): void {
+    for (const { trustTier } of attachments) this.lowerTrust(trustTier)
+  }
+
   /** Adds entries to the log. */
   append(entries: readonly NewEntry[], blobs?: readonly Uint8Array[]): Promise<readonly Entry[]> {
     return this.#parts.store.append(this.id, this.epoch, entries, blobs)
   }
 
-  /** Records a settled call: durable first, then visible. */
-  async settle(call: ToolCall, extra: readonly NewEntry[], turnId: string): Promise<void> {
+  /** Records a settled call, with what the model is told beside it: durable first, then visible. */
+  async settle(
+    call: ToolCall,
+    turnId: string,
+    extra: readonly NewEntry[] = [],
+    note?: string,
+  ): Promise<void> {
     const blobs = this.#blobsOf(call)
-    const entry: NewEntry = { kind: 'settlement', turnId, data: call.toJSON() }
-    await this.append([entry, ...extra], blobs.bytes)
+    const entries: NewEntry[] = [{ kind: 'settlement', turnId, data: call.toJSON() }, ...extra]
+    if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
+    await this.append(entries, blobs.bytes)
     for (const digest of blobs.digests) this.#parts.results.committed(digest)
+    await this.settled(call, note)
+  }
+
+  /** Takes in a call whose record is in the log already. */
+  async settled(call: ToolCall, note?: string): Promise<void> {
     this.unsettled.delete(call.id)
     this.#admit(call)
-    const result = await this.#show(call)
-    const shownFor = call.editOf ?? call.id
-    const at = this.batch.findIndex((item) => item.type === 'call' && item.id === shownFor)
+    if (call.executedBy === 'provider') return
+    const at = this.batch.findIndex((item) => item.type === 'call' && item.id === shownId(call))
     const asked = this.batch[at] as CallItem | undefined
-    if (asked !== undefined) this.batch[at] = { ...asked, result }
+    if (asked !== undefined) this.batch[at] = { ...asked, result: await this.#show(call, note) }
   }
 
   #blobsOf({ results }: ToolCall) {
@@ -172,23 +203,32 @@ export class Conversation {
 
   /** A finished batch becomes part of the history. */
   flush(): void {
+    for (const item of this.batch) this.openCalls.see(item)
     this.items.push(...this.batch)
     this.batch = []
   }
 
   /** How a settled call looks to the model. What is shown as a handle needs tools to read it. */
-  async #show(call: ToolCall): Promise<CallResult> {
+  async #show(call: ToolCall, note?: string): Promise<CallResult> {
     const { result, hasHandle } = await this.#parts.presentation.call(call)
     if (hasHandle) this.handles++
-    return result
-  }
-
-  restore(json: unknown): ToolCall {
-    return ToolCall.fromJSON(json, this.#context)
+    if (note === undefined) return result
+    return { ...result, parts: [...result.parts, { type: 'text', text: note }] }
   }
 
   get #context(): RestoreContext {
     const { results, artifacts } = this.#parts
     return { spool: results, ...(artifacts && { artifacts }) }
   }
+}
+
+/** A call that a person had changed when its process ended: only its intent tells of it. */
+function editedCall({ intents, entries }: LogFacts, id: string): UnsettledCall | undefined {
+  const intent = intents.get(id)
+  const at = entries.find((entry) => entry.kind === 'intent' && entry.data.id === id)
+  if (intent?.editOf === undefined || at === undefined) return undefined
+  const { tool, args, wire } = intent
+  const origin = wire ?? { provider: 'bobbin', api: 'executor', type: 'call', origin: 'synthetic' }
+  const item: CallItem = { type: 'call', id, tool, args, wire: origin, executedBy: 'runner' }
+  return { item, turnId: at.turnId, askedAt: at.time }
 }

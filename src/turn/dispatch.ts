@@ -1,96 +1,56 @@
-import { isBobbinError } from '../core/error.ts'
 import { askCalls } from './ask-calls.ts'
-import type { Decision, ExecutorHelpers } from './executor.ts'
-import { entryForItem } from './item-records.ts'
+import { decide } from './decide.ts'
+import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
 import { definitionsOf } from './model-executor.ts'
-import type { StopReason } from './outcome.ts'
 import { settleProviderCalls } from './provider-calls.ts'
 import { runBatch } from './run-batch.ts'
 import type { DispatchEnd, Turn } from './turn.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */
 export async function dispatch(turn: Turn): Promise<DispatchEnd> {
-  const { observed, origin } = turn
   for (;;) {
-    if (turn.signal.aborted) return aborted()
-    turn.iteration++
-    const limit = limitReached(
-      turn.settings.limits,
-      { iteration: turn.iteration, calls: turn.order.length, startedAt: turn.startedAt },
-      turn.settings.clock,
-    )
-    if (limit !== undefined) return { status: 'stopped', text: '', reason: limit }
-    const short = await turn.request.prepare(
-      definitionsOf(turn.ctx.tools),
-      turn.ctx.output?.schema,
-      (report) => observed.emit('budget', report, origin),
-    )
-    if (short !== undefined) return { status: 'stopped', text: '', reason: short }
-    observed.emit('iterationStart', { iteration: turn.iteration }, origin)
+    const limit = await beginIteration(turn)
+    if (limit !== undefined) return limit
+    const { iteration, observed, origin } = turn
+    observed.emit('iterationStart', { iteration }, origin)
     const decision = await decide(turn)
     addUsage(turn, decision)
-    if (turn.signal.aborted) return aborted()
+    const end = await act(turn, decision)
     const calls = 'calls' in decision ? decision.calls.length : 0
-    if ('answer' in decision) {
-      await recordAnswer(turn, decision)
-      observed.emit('iterationEnd', { iteration: turn.iteration, calls }, origin)
-      return answered(decision)
-    }
-    const batch = askCalls(turn, decision)
-    const end = await runBatch(turn, batch)
-    const waits = await settleProviderCalls(turn, batch.items)
-    observed.emit('iterationEnd', { iteration: turn.iteration, calls }, origin)
-    if (turn.signal.aborted) return aborted()
-    if (end === 'suspended' || waits) return suspended()
-    if (end !== undefined) return { status: 'stopped', text: '', reason: end.stop }
+    observed.emit('iterationEnd', { iteration, calls }, origin)
+    if (end !== undefined) return end
   }
 }
 
-/** Asks the executor; a model that failed before any of its calls was admitted may be asked again. */
-async function decide(turn: Turn): Promise<Decision> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await turn.settings.executor(turn.ctx, helpers(turn, attempt))
-    } catch (error) {
-      if (attempt >= turn.settings.retries || turn.signal.aborted || !isTransient(error))
-        throw error
-      const message = `The model call failed and is tried again: ${String(error)}`
-      turn.observed.emit('warning', { code: 'MODEL_RETRY', message }, turn.origin)
-      await turn.settings.sleep(250 * 2 ** attempt, turn.signal)
-    }
-  }
+/** Says why the executor must not be asked once more, if so; makes the request ready otherwise. */
+async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
+  const { settings, startedAt, observed, origin, ctx } = turn
+  if (turn.signal.aborted) return turn.interruption.end()
+  const iteration = turn.iteration + 1
+  const limit = limitReached(settings.limits, { iteration, startedAt }, settings.clock)
+  if (limit !== undefined) return { status: 'stopped', text: '', reason: limit }
+  turn.iteration = iteration
+  const tools = settings.budget === undefined ? [] : definitionsOf(ctx.tools)
+  const short = await turn.request.prepare(tools, ctx.output?.schema, (report) =>
+    observed.emit('budget', report, origin),
+  )
+  return short && { status: 'stopped', text: '', reason: short }
 }
 
-const TRANSIENT = [
-  'E_PROVIDER_UNAVAILABLE',
-  'E_PROVIDER_RATE_LIMITED',
-  'E_PROVIDER_UNREACHABLE',
-  'E_STREAM_BROKEN',
-]
-
-const isTransient = (error: unknown) => isBobbinError(error) && TRANSIENT.includes(error.code)
-
-/** The pieces of a second attempt have ids of their own, so that a listener can drop those of the first. */
-function helpers(turn: Turn, attempt: number): ExecutorHelpers {
-  const { content, origin, iteration } = turn
-  const idOf = (id: string) => `${turn.id}/${iteration}.${attempt}/${id}`
-  return {
-    message: (piece) => content.emit('message', { ...piece, id: idOf(piece.id) }, origin),
-    thought: (piece) => content.emit('thought', { ...piece, id: idOf(piece.id) }, origin),
-    toolInput: (piece) => content.emit('toolInput', { ...piece, id: idOf(piece.id) }, origin),
-  }
-}
-
-async function recordAnswer(turn: Turn, decision: Decision & { answer: string }): Promise<void> {
-  const response = `${turn.id}/${turn.iteration}`
-  const parts = [{ type: 'text', text: decision.answer }] as const
-  const spoken = { type: 'message', role: 'assistant', parts } as const
-  const items = (decision.items ?? [spoken]).map((item) => ({ ...item, response }))
-  const facts = () => ({ turnId: turn.id, id: turn.settings.ids(), at: turn.settings.clock.now() })
-  await turn.conversation.append(items.map((item) => entryForItem(item, facts())))
-  turn.conversation.items.push(...items)
-  await settleProviderCalls(turn, items)
+/** Does what was decided. Gives the turn's end, or nothing when it goes on. */
+async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefined> {
+  const isAnswer = 'answer' in decision
+  // An answer that came too late is not recorded; calls are, as calls that did not run.
+  if (isAnswer && turn.signal.aborted) return turn.interruption.end()
+  const batch = await askCalls(turn, decision)
+  const { waits, stop } = await runBatch(turn, batch)
+  const providerWaits = await settleProviderCalls(turn, batch.items)
+  if (isAnswer && !waits && !providerWaits) return answered(decision)
+  if (turn.signal.aborted) return turn.interruption.end()
+  if (stop !== undefined) return { status: 'stopped', text: '', reason: stop }
+  if (waits || providerWaits) return SUSPENDED
+  return brokenOff(decision)
 }
 
 function addUsage(turn: Turn, { usage }: Decision): void {
@@ -107,21 +67,26 @@ function addUsage(turn: Turn, { usage }: Decision): void {
 /** An answer that the model could not finish is no completed turn. */
 function answered({ answer, finish = 'stop' }: Decision & { answer: string }): DispatchEnd {
   if (finish === 'stop' || finish === 'tools') return { status: 'completed', text: answer }
-  const message = `The model stopped before its answer was complete (${finish}).`
-  return { status: 'stopped', text: answer, reason: { code: 'MODEL_STOPPED', message } }
+  return modelStopped(answer, `The model stopped before its answer was complete (${finish}).`)
 }
 
-const aborted = (): DispatchEnd => ({
-  status: 'aborted',
-  text: '',
-  reason: { code: 'ABORTED', message: 'The turn was aborted by its signal.' } satisfies StopReason,
+/** A response that was cut for length can be made shorter; one that was declined comes out the same again. */
+function brokenOff({ unfinished = [], finish = 'tools' }: Decision): DispatchEnd | undefined {
+  if (unfinished.length === 0 || finish === 'length') return undefined
+  return modelStopped('', `The model broke off while it asked for calls (${finish}).`)
+}
+
+const modelStopped = (text: string, message: string): DispatchEnd => ({
+  status: 'stopped',
+  text,
+  reason: { code: 'MODEL_STOPPED', message },
 })
 
-const suspended = (): DispatchEnd => ({
+export const SUSPENDED: DispatchEnd = {
   status: 'suspended',
   text: '',
   reason: {
     code: 'GATE',
     message: 'The turn waits for a decision: answer `outcome.gates` with `runner.resume`.',
   },
-})
+}

@@ -3,6 +3,10 @@ import type { EventOrigin } from './turn-events.ts'
 /** Hears one kind of event. What it returns is not waited for. */
 export type Listener<Content> = (content: Content, origin: EventOrigin) => unknown
 
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+}
+
 /**
  * A typed bus whose listeners can neither break nor hold up whoever emits: they are called in order,
  * their promises are not awaited, and what they throw goes to `onFault`.
@@ -29,10 +33,14 @@ export class EventBus<Events extends object> {
   }
 
   emit<Name extends keyof Events>(name: Name, content: Events[Name], origin: EventOrigin): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    const listeners = this.#listeners.get(name)
+    if (listeners === undefined || listeners.size === 0) return
+    // What one listener does to the content must not reach the next, nor the turn.
+    Object.freeze(content)
+    for (const listener of listeners) {
       try {
         const result = (listener as Listener<Events[Name]>)(content, origin)
-        if (result instanceof Promise) result.catch((error) => this.#fault(error, name, origin))
+        if (isThenable(result)) result.then(undefined, (error) => this.#fault(error, name, origin))
       } catch (error) {
         this.#fault(error, name, origin)
       }

@@ -1,5 +1,11 @@
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { GateRequest } from '../store/gate.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
+import type { Store } from '../store/store.ts'
+import type { ToolRegistry } from '../tools/tool-registry.ts'
+import { checkArguments } from './admission.ts'
+import { errorText } from './error-text.ts'
 
 /** An answer to a gate, as an application gives it. */
 export interface GateAnswer {
@@ -17,3 +23,76 @@ export interface GateAnswer {
 
 /** Decides in process, without suspending the turn. */
 export type Approve = (request: GateRequest) => Promise<boolean | Omit<GateAnswer, 'gate'>>
+
+const KEYS = ['gate', 'approve', 'decidedBy', 'digest', 'args', 'reason']
+
+/** An application's answer in the store's words. It may come straight from a client: nothing is taken on faith. */
+export function decisionOf(gate: string, answer: unknown): NewGateDecision {
+  const refuse = (path: string, rule: string) => invalid(gate, path, rule)
+  if (typeof answer !== 'object' || answer === null) throw refuse('', 'must be an object')
+  const given = answer as Readonly<Record<string, unknown>>
+  const unknownKey = Object.keys(given).find((key) => !KEYS.includes(key))
+  if (unknownKey !== undefined) throw refuse(unknownKey, 'is not part of a decision')
+  const { approve, decidedBy, digest, args, reason } = given
+  if (typeof approve !== 'boolean') throw refuse('approve', 'must be true or false')
+  if (typeof decidedBy !== 'string' || decidedBy === '') {
+    throw refuse('decidedBy', 'must say who decided')
+  }
+  if (digest !== undefined && typeof digest !== 'string') throw refuse('digest', 'must be a string')
+  if (reason !== undefined && typeof reason !== 'string') throw refuse('reason', 'must be a string')
+  if (args !== undefined && !approve) throw refuse('args', 'go with an approval only')
+  return {
+    verdict: approve ? (args === undefined ? 'approved' : 'edited') : 'denied',
+    decidedBy,
+    ...(args !== undefined && { args: editedArguments(gate, args) }),
+    ...(reason !== undefined && { comment: reason }),
+    ...(digest !== undefined && { digest }),
+  }
+}
+
+function editedArguments(gate: string, args: unknown): JsonObject {
+  try {
+    if (typeof args !== 'object') throw new Error('must be an object')
+    return normalizeArguments(args)
+  } catch (error) {
+    throw invalid(gate, 'args', errorText(error))
+  }
+}
+
+/** Decides a gate by compare-and-set, after a look at what a person made of the arguments. */
+export async function decideGate(
+  { store, tools }: { readonly store: Store; readonly tools: ToolRegistry },
+  conversation: string,
+  gate: string,
+  answer: unknown,
+): Promise<Gate> {
+  if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
+  const decision = decisionOf(gate, answer)
+  if (decision.args !== undefined) {
+    const waiting = await store.gate(conversation, gate)
+    // A gate of a nested turn is about a tool of that turn, which looks at it itself.
+    const tool =
+      waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
+    const validation = tool && (await checkArguments(tool, decision.args))
+    if (validation?.ok === false) {
+      const faults = validation.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
+      throw invalid(gate, 'args', `do not fit the tool: ${faults.join('; ')}`)
+    }
+  }
+  return store.decideGate(conversation, gate, decision)
+}
+
+/** True for every way in which a decision can be refused. */
+export function isRefusedDecision(error: unknown): boolean {
+  return (
+    isBobbinError(error, 'E_INVALID_DECISION') ||
+    isBobbinError(error, 'E_GATE_STATE') ||
+    isBobbinError(error, 'E_NOT_FOUND')
+  )
+}
+
+function invalid(gate: string, path: string, rule: string): BobbinError {
+  const what = path === '' ? 'The decision' : `\`${path}\` of the decision`
+  const message = `${what} on gate \`${gate}\` ${rule}. Nothing was decided; send it again, corrected.`
+  return new BobbinError('E_INVALID_DECISION', message, { gate, path, rule })
+}

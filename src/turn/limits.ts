@@ -18,13 +18,12 @@ export const TURN_LIMITS: TurnLimits = {
 /** Says why a turn must not go round once more, if so. */
 export function limitReached(
   limits: TurnLimits,
-  turn: { readonly iteration: number; readonly calls: number; readonly startedAt: number },
+  turn: { readonly iteration: number; readonly startedAt: number },
   clock: Clock,
 ): StopReason | undefined {
   if (turn.iteration > limits.maxIterations) {
     return stop('MAX_ITERATIONS', `the model was asked ${limits.maxIterations} times`)
   }
-  if (turn.calls >= limits.maxCalls) return stop('MAX_CALLS', `${turn.calls} calls were made`)
   const elapsed = clock.now() - turn.startedAt
   if (elapsed > limits.maxTimeMs) return stop('MAX_TIME', `it took ${elapsed} ms`)
   return undefined

@@ -1,4 +1,7 @@
-import type { ToolCall } from '../records/tool-call.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Settlement, ToolCall } from '../records/tool-call.ts'
+import type { ToolCallResults } from '../records/tool-call-results.ts'
+import type { ToolContext } from '../tools/tool-context.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { TurnOutcome } from './outcome.ts'
 
@@ -6,19 +9,43 @@ import type { TurnOutcome } from './outcome.ts'
 export interface CallSubject {
   readonly id: string
   readonly tool: string
+  readonly args: JsonObject
   readonly checksum: string
   readonly ctx: DispatchContext
+  /** Winds data onto the conversation's spool. */
+  readonly spool: ToolContext['spool']
+  /** The record of this call with other results or shown otherwise, for a layer that knows better. */
+  record(end: {
+    readonly settlement: Settlement
+    readonly results: ToolCallResults
+    readonly inline?: boolean
+  }): ToolCall
 }
 
 /**
  * Wraps the turn, the dispatch and each call, like the layers of an onion: what stands first in the list
- * is outermost. Each calls `next` once; what follows it runs also when the inside failed.
+ * is outermost. Each calls `next` once; what follows it runs also when the inside failed, because the
+ * inside never throws.
  */
 export interface Middleware {
   turn?(ctx: DispatchContext, next: () => Promise<TurnOutcome>): Promise<TurnOutcome>
   dispatch?(ctx: DispatchContext, next: () => Promise<void>): Promise<void>
-  /** May give back another record of the same call, for instance one with `inline: false`. */
+  /**
+   * May give back another record of the same call, for instance one with `inline: false`. One that
+   * throws before `next` refuses the call; one that throws behind it leaves the call as it settled.
+   */
   call?(subject: CallSubject, next: () => Promise<ToolCall>): Promise<ToolCall>
+}
+
+type Kind = 'turn' | 'dispatch' | 'call'
+type Layer<K extends Kind> = NonNullable<Middleware[K]>
+
+/** The layers of one kind, in their order. */
+export function layersOf<K extends Kind>(list: readonly Middleware[], kind: K): Layer<K>[] {
+  return list.flatMap((each) => {
+    const layer = each[kind]
+    return layer === undefined ? [] : [layer.bind(each) as Layer<K>]
+  })
 }
 
 /** Puts the layers of one kind around `core`. */
@@ -27,7 +54,7 @@ export function wrap<Subject, Result>(
   subject: Subject,
   core: () => Promise<Result>,
 ): Promise<Result> {
-  const run = (index: number): Promise<Result> => {
+  const run = async (index: number): Promise<Result> => {
     const layer = layers[index]
     if (layer === undefined) return core()
     let called = false

@@ -1,9 +1,11 @@
 import { hmacSha256 } from '#hash'
+import { isBobbinError } from '../core/error.ts'
 import { syntheticIds } from '../model/synthetic-id.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { EventBus } from './event-bus.ts'
+import { type Interruption, interruption } from './interruption.ts'
 import { presentation } from './presentation.ts'
 import { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -14,13 +16,16 @@ import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
 import { TurnRequest } from './turn-request.ts'
 import { visibleCalls, visibleTools } from './visible-tools.ts'
 
-interface TurnSeed {
+/** What a turn is opened with. */
+export interface TurnSeed {
   readonly conversation?: string
   readonly signal?: AbortSignal
   readonly output?: OutputSchema
+  /** The turn around this one, when it runs inside a call. */
+  readonly parent?: Turn
 }
 
-interface Buses {
+export interface Buses {
   readonly content: EventBus<FunctionalEvents>
   readonly observed: EventBus<ObservedEvents>
 }
@@ -41,16 +46,22 @@ export async function openTurn(
   const id = seed.conversation ?? ids()
   const key = settings.secret && hmacSha256(settings.secret, `bobbin/conversation/1\n${id}`)
   const lease = await store.acquire(id, { owner: 'runner', ...(key && { key }) })
-  const abort = new AbortController()
-  const beat = keepAlive(settings, lease, abort)
+  const cutOff = interruption(seed.signal, settings.limits.maxTimeMs)
+  const beat = keepAlive(settings, lease, cutOff)
+  const close = () => {
+    cutOff.clear()
+    return release(settings, lease, beat)
+  }
   try {
     const secret = key ?? (await store.key(id))
     const results = resultSpool(store, settings.spool)
     const shown = presentation(secret, id)
     const parts = { store, results, presentation: shown, artifacts: settings.artifacts }
-    const conversation = await new Conversation(id, lease.epoch, secret, parts).load()
+    const conversation = await new Conversation(id, lease.epoch, parts).load()
+    const { parent } = seed
+    if (parent !== undefined) conversation.lowerTrust(parent.conversation.taint)
     const turnId = ids()
-    const signal = seed.signal ? AbortSignal.any([seed.signal, abort.signal]) : abort.signal
+    const { signal } = cutOff
     const guard = new RepeatGuard(settings.repeat)
     const request = new TurnRequest(settings, conversation, shown)
     const turn: Turn = {
@@ -61,6 +72,7 @@ export async function openTurn(
       presentation: shown,
       request,
       signal,
+      interruption: cutOff,
       startedAt: clock.now(),
       guard,
       origin: { turnId, conversation: id },
@@ -76,20 +88,25 @@ export async function openTurn(
       settled: new Map(),
       order: [],
       usage: { inputTokens: 0, outputTokens: 0 },
-      depth: 0,
+      warned: new Set(),
+      depth: parent === undefined ? 0 : parent.depth + 1,
     }
-    await conversation.append([{ kind: 'turn-start', turnId, data: {} }])
-    return { turn, close: () => release(settings, lease, beat) }
+    const data = parent === undefined ? {} : { parent: { ...parent.origin } }
+    await conversation.append([{ kind: 'turn-start', turnId, data }])
+    return { turn, close }
   } catch (error) {
-    await release(settings, lease, beat)
+    await close()
     throw error
   }
 }
 
 /** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
-function keepAlive({ store }: RunnerSettings, lease: Lease, abort: AbortController) {
+function keepAlive({ store }: RunnerSettings, lease: Lease, cutOff: Interruption) {
   const timer = setInterval(() => {
-    store.renew(lease.conversation, lease.epoch).catch((error: unknown) => abort.abort(error))
+    store.renew(lease.conversation, lease.epoch).catch((error: unknown) => {
+      // A store that is out of reach for a moment does no harm: the epoch keeps the log safe.
+      if (isBobbinError(error, 'E_STALE_RUNNER')) cutOff.lose(error)
+    })
   }, DEFAULT_LEASE_MS / 3)
   // A turn that hangs must not keep the process alive by itself.
   if (typeof timer === 'object') timer.unref()

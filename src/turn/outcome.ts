@@ -24,6 +24,7 @@ export type StopCode =
   | 'EXECUTOR_FAILED'
   | 'STORE_FAILED'
   | 'OUTPUT_REJECTED'
+  | 'MIDDLEWARE'
 
 /** What a turn gives back, whatever happened in it. */
 export interface TurnOutcome<Output = unknown> {

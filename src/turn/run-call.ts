@@ -1,81 +1,119 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { canonicalStringify } from '../core/canonical.ts'
-import type { JsonObject } from '../core/json.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
-import type { ToolCall } from '../records/tool-call.ts'
+import { lowerTrust } from '../core/trust.ts'
+import { ToolCall } from '../records/tool-call.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ExecutionContext } from '../tools/tool-context.ts'
-import type { Admission } from './admission.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { type AttemptEnd, attempt } from './call-attempt.ts'
-import { type CallSubject, wrap } from './middleware.ts'
-import { recordCall, settle } from './settle-call.ts'
+import { attempt } from './call-attempt.ts'
+import { changedArguments } from './effective-arguments.ts'
+import { errorText } from './error-text.ts'
+import { type CallSubject, layersOf, wrap } from './middleware.ts'
+import { surfaceGates } from './nested-gates.ts'
+import { linkCall, type NestedLink } from './nested-turn.ts'
+import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
 import type { Turn } from './turn.ts'
 
-type Admitted = Pick<Extract<Admission, { verdict: 'run' }>, 'tool' | 'value' | 'hint'>
+/** A call that may run, with everything that running it takes. */
+export interface AdmittedCall {
+  readonly asked: AskedCall
+  readonly tool: Tool
+  /** What the handler gets. */
+  readonly value: unknown
+  readonly intent: Intent
+  /** False when the intent is to be made durable with the settlement. */
+  readonly isLogged: boolean
+  /** Told to the model beside the result. */
+  readonly note?: string
+}
 
 /** Runs a call that may run, inside its middleware, and settles it whatever happens. */
-export async function runAdmitted(
+export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
+  const { asked, tool, intent } = admitted
+  const { link, onStart } = linkCall(turn)
+  const record = (end: CallEnd) =>
+    recordCall(turn, asked, {
+      ...end,
+      tool,
+      ...(intent.editOf !== undefined && { editOf: intent.editOf }),
+      ...changedArguments(asked.request.args, admitted.value),
+    })
+  const call = await throughLayers(turn, admitted, record, async () => {
+    const end = await attempt({
+      tool,
+      value: admitted.value,
+      args: asked.request.args,
+      signal: turn.signal,
+      timeoutMs: tool.timeoutMs ?? turn.settings.timeoutMs,
+      clock: turn.settings.clock,
+      context: executionContext(turn, admitted),
+      settleOutput: (output, abort) => settleOutput(tool, output, turn.results, abort),
+      onStart,
+      onLate: (what) => reportLate(turn, admitted, what),
+    })
+    return record({ ...end, trust: link.trust })
+  })
+  if (isWaiting(link, call)) return surfaceGates(turn, asked, link.gates)
+  const extra: NewEntry[] = admitted.isLogged
+    ? []
+    : [{ kind: 'intent', turnId: turn.id, data: intent }]
+  await settle(turn, call, extra, admitted.note)
+}
+
+/** A call whose inner turn waits for a decision stays open; one that was given up does not. */
+const isWaiting = ({ gates }: NestedLink, { settlement }: ToolCall) =>
+  gates.length > 0 && settlement === 'failed'
+
+/** The record as the layers give it; a layer that misbehaves never leaves a call without one. */
+async function throughLayers(
   turn: Turn,
-  asked: AskedCall,
-  admitted: Admitted,
-  intent: Intent,
-  origin: { readonly editOf?: string } = {},
-): Promise<void> {
-  const { tool } = admitted
-  const layers = turn.settings.middleware.flatMap((each) =>
-    each.call ? [each.call.bind(each)] : [],
-  )
+  { asked, tool }: AdmittedCall,
+  record: (end: CallEnd) => ToolCall,
+  core: () => Promise<ToolCall>,
+): Promise<ToolCall> {
+  const layers = layersOf(turn.settings.middleware, 'call')
+  if (layers.length === 0) return core()
   const subject: CallSubject = {
     id: asked.id,
     tool: tool.name,
+    args: asked.request.args,
     checksum: asked.request.checksum,
     ctx: turn.ctx,
+    spool: spoolFor(turn) as CallSubject['spool'],
+    record,
   }
-  const call = await wrap(layers, subject, async () => {
-    const end = await attemptCall(turn, asked, admitted, intent)
-    return recordCall(turn, asked, {
-      ...end,
-      ...origin,
-      tool,
-      ...effectiveArgs(asked, admitted.value),
-    })
-  })
-  // The intent of a `read` tool is made durable here: running it twice harms nobody.
-  const extra: NewEntry[] =
-    tool.effect === 'read' ? [{ kind: 'intent', turnId: turn.id, data: intent }] : []
-  await settle(turn, sameCall(call, asked), extra)
+  let own: ToolCall | undefined
+  try {
+    const given = await wrap(layers, subject, async () => (own = await core()))
+    return sameCall(given, own, asked, tool)
+  } catch (error) {
+    turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
+    const text = `The call was refused: ${errorText(error)} It was not run.`
+    return own ?? record({ settlement: 'refused', results: new Tokenizable(text) })
+  }
 }
 
-function attemptCall(
-  turn: Turn,
-  asked: AskedCall,
-  { tool, value }: Admitted,
-  intent: Intent,
-): Promise<AttemptEnd> {
-  const { settings, signal, results } = turn
-  return attempt({
-    tool,
-    value,
-    args: asked.request.args,
-    signal,
-    timeoutMs: tool.timeoutMs ?? settings.timeoutMs,
-    clock: settings.clock,
-    context: executionContext(turn, asked, tool, intent),
-    settleOutput: (output, abort) => settleOutput(tool, output, results, abort),
-    onLate: () => reportLate(turn, asked, tool),
-  })
-}
-
-function executionContext(
-  turn: Turn,
-  asked: AskedCall,
+/** Middleware may change how a record is shown and lower its trust, never which call it is. */
+function sameCall(
+  given: ToolCall,
+  own: ToolCall | undefined,
+  { id, request }: AskedCall,
   tool: Tool,
-  intent: Intent,
-): ExecutionContext {
-  const { settings, results, observed, origin } = turn
+): ToolCall {
+  if (!ToolCall.isToolCall(given) || given.id !== id || given.checksum !== request.checksum) {
+    throw new Error(`Middleware gave back another call than \`${id}\`: keep id, tool and args.`)
+  }
+  const most = own?.trust ?? mostTrust(given.settlement, tool)
+  if (lowerTrust(most, given.trust) !== given.trust) {
+    throw new Error(`Middleware raised the trust of \`${id}\`: it can only go down.`)
+  }
+  return given
+}
+
+function executionContext(turn: Turn, { asked, tool, intent }: AdmittedCall): ExecutionContext {
+  const { settings, observed, origin } = turn
   return {
     toolCallId: asked.id,
     idempotencyKey: intent.idempotencyKey,
@@ -86,30 +124,17 @@ function executionContext(
     progress: (update) =>
       observed.emit('toolProgress', { toolCallId: asked.id, tool: tool.name, update }, origin),
     ...(settings.secrets && { secret: settings.secrets }),
-    spool: async (data, Class = SpooledArtifact) => new Class(await results.write(data)),
+    spool: spoolFor(turn),
   }
 }
 
-function reportLate(turn: Turn, asked: AskedCall, tool: Tool): void {
-  const message = `\`${tool.name}\` ended after its call was given up; what it returned was discarded. Pass \`ctx.signal\` on so that it can stop in time.`
+const spoolFor =
+  ({ results }: Turn): NonNullable<ExecutionContext['spool']> =>
+  async (data, Class = SpooledArtifact) =>
+    new Class(await results.write(data))
+
+function reportLate(turn: Turn, { asked, tool }: AdmittedCall, what: 'result' | 'error'): void {
+  const came = what === 'result' ? 'what it returned was discarded' : 'it failed'
+  const message = `\`${tool.name}\` ended after its call was given up; ${came}. Pass \`ctx.signal\` on so that it can stop in time.`
   turn.observed.emit('warning', { code: 'LATE_RESULT', message, toolCallId: asked.id }, turn.origin)
-}
-
-/** Defaults and coercions are kept when they changed something that JSON can say. */
-function effectiveArgs(asked: AskedCall, value: unknown): { effectiveArgs?: JsonObject } {
-  if (value === asked.request.args || typeof value !== 'object' || value === null) return {}
-  try {
-    const args = normalizeArguments(value)
-    return canonicalStringify(args) === canonicalStringify(asked.request.args)
-      ? {}
-      : { effectiveArgs: args }
-  } catch {
-    return {}
-  }
-}
-
-/** Middleware may change how a record is shown and how far it is trusted, never which call it is. */
-function sameCall(call: ToolCall, asked: AskedCall): ToolCall {
-  if (call.id === asked.id && call.checksum === asked.request.checksum) return call
-  throw new Error(`Middleware gave back another call than \`${asked.id}\`: keep id, tool and args.`)
 }

@@ -103,6 +103,7 @@ export interface RunnerSettings {
 }
 
 export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
+  checkNumbers(options)
   const executor = options.executor ?? (options.model && modelExecutor(options.model))
   if (executor === undefined) {
     throw invalid('needs a `model` or an `executor`', 'Pass one of them')
@@ -141,6 +142,19 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
     clock: options.clock ?? systemClock,
     ids: options.ids ?? randomId,
     sleep: options.sleep ?? sleep,
+  }
+}
+
+const COUNTS = ['maxIterations', 'maxCalls', 'maxTimeMs', 'concurrency', 'timeoutMs'] as const
+
+function checkNumbers(options: TurnRunnerOptions): void {
+  for (const name of COUNTS) {
+    const value = options[name]
+    if (value === undefined || value >= 1) continue
+    throw invalid(`has \`${name}: ${value}\``, 'It must be at least 1')
+  }
+  if (options.secret !== undefined && options.secret.length < 32) {
+    throw invalid('has a `secret` of less than 32 bytes', 'Pass 32 random bytes')
   }
 }
 

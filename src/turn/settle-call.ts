@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon'
 import type { JsonObject } from '../core/json.ts'
+import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import { type RawToolCall, type Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
@@ -18,25 +19,22 @@ export interface CallEnd {
   readonly effectiveArgs?: JsonObject
   /** Set on the record of a call whose arguments a person changed. */
   readonly editOf?: string
+  /** Overrides what the tool says. */
+  readonly inline?: boolean
+  /** Below what the tool says, when the result holds less trusted content. */
+  readonly trust?: TrustTier
 }
 
 /** Tells the stream that a call was asked for. */
-export function announce(turn: Turn, asked: AskedCall): void {
-  turn.order.push(asked.id)
+export function announce(
+  turn: Turn,
+  call: Pick<TurnToolCallContent, 'id' | 'tool' | 'args' | 'checksum' | 'createdAt'>,
+): void {
+  turn.order.push(call.id)
   if (!turn.content.has('toolCall')) return
-  const { id, request, createdAt } = asked
-  const { tool, args, checksum } = request
-  const content: TurnToolCallContent = {
-    id,
-    tool,
-    args,
-    checksum,
-    isComplete: false,
-    isError: false,
-    createdAt,
-    updatedAt: createdAt,
-  }
-  turn.content.emit('toolCall', content, turn.origin)
+  const { id, tool, args, checksum, createdAt } = call
+  const state = { isComplete: false, isError: false, createdAt, updatedAt: createdAt }
+  turn.content.emit('toolCall', { id, tool, args, checksum, ...state }, turn.origin)
 }
 
 /** The record of a call that has ended. */
@@ -54,9 +52,9 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
     isComplete: true,
     isError: settlement !== 'ok',
     settlement,
-    inline: isInline(turn, asked, end),
+    inline: end.inline ?? isInline(turn, asked, end),
     fromArtifactTool: fromArtifactTool && Tokenizable.isTokenizable(results),
-    trust: tool?.trust ?? 'third-party',
+    trust: lowerTrust(mostTrust(settlement, tool), end.trust ?? 'developer'),
     createdAt: asked.createdAt,
     completedAt,
     ...(request.rawArgs !== undefined && { rawArgs: request.rawArgs }),
@@ -68,20 +66,43 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
   return new ToolCall(raw)
 }
 
+/** What a tool said is as trusted as the tool; what the runner says in its place is its own word. */
+export function mostTrust(settlement: Settlement, tool: Tool | undefined): TrustTier {
+  const isToolsWord = settlement === 'ok' || settlement === 'failed'
+  return isToolsWord ? (tool?.trust ?? 'third-party') : 'first-party'
+}
+
 function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boolean {
   if (tool === undefined || Tokenizable.isTokenizable(results)) return true
   if (typeof tool.inline === 'boolean') return tool.inline
   const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
-  return tool.inline(results, place)
+  try {
+    return tool.inline(results, place)
+  } catch (error) {
+    // A handle is never too large.
+    turn.observed.emit('error', { error, where: 'inline' }, turn.origin)
+    return false
+  }
 }
 
-/** Makes a record durable, shows it to the model, and tells the stream. */
+/** Makes a record durable, shows it to the model with the note, and tells the stream. */
 export async function settle(
   turn: Turn,
   call: ToolCall,
   extra: readonly NewEntry[] = [],
+  note?: string,
 ): Promise<void> {
-  await turn.conversation.settle(call, extra, turn.id)
+  await turn.conversation.settle(call, turn.id, extra, note)
+  tellSettled(turn, call)
+}
+
+/** Takes in a call whose record is in the log already, and tells the stream. */
+export async function settleLogged(turn: Turn, call: ToolCall): Promise<void> {
+  await turn.conversation.settled(call)
+  tellSettled(turn, call)
+}
+
+function tellSettled(turn: Turn, call: ToolCall): void {
   turn.settled.set(call.id, call)
   if (!turn.content.has('toolCall')) return
   const { id, tool, args, checksum, isError, createdAt, updatedAt, completedAt } = call

@@ -8,7 +8,10 @@ export type TurnEvent = {
   [Name in FunctionalEventName]: { readonly type: Name } & FunctionalEvents[Name]
 }[FunctionalEventName]
 
-/** A turn's content as it comes, and its outcome. Leaving the loop early aborts the turn. */
+/**
+ * A turn's content as it comes, and its outcome. Leaving the loop early aborts the turn and waits for its end;
+ * a turn that cannot even begin throws in the loop.
+ */
 export interface TurnStream<Output> extends AsyncIterable<TurnEvent> {
   readonly outcome: Promise<TurnOutcome<Output>>
 }
@@ -55,11 +58,14 @@ export function turnStream<Output>(
         for (;;) {
           const event = queue.shift()
           if (event !== undefined) yield event
-          else if (isOver) return
+          else if (isOver) return void (await outcome)
           else await new Promise<void>((resolve) => (wake = resolve))
         }
       } finally {
-        if (!isOver) abort.abort()
+        if (!isOver) {
+          abort.abort()
+          await outcome.catch(() => {})
+        }
       }
     },
   }

@@ -3,6 +3,7 @@ import type { ToolCall } from '../records/tool-call.ts'
 import type { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { EventBus } from './event-bus.ts'
+import type { Interruption } from './interruption.ts'
 import type { StopReason, TurnStatus } from './outcome.ts'
 import type { Presentation } from './presentation.ts'
 import type { RepeatGuard } from './repeat-guard.ts'
@@ -20,6 +21,7 @@ export interface Turn {
   readonly presentation: Presentation
   readonly request: TurnRequest
   readonly signal: AbortSignal
+  readonly interruption: Interruption
   readonly startedAt: number
   readonly guard: RepeatGuard
   readonly origin: EventOrigin
@@ -32,6 +34,8 @@ export interface Turn {
   readonly settled: Map<string, ToolCall>
   readonly order: string[]
   usage: Usage
+  /** Tools whose missing declarations were told of. */
+  readonly warned: Set<string>
   /** How deep this turn is nested in others. */
   readonly depth: number
 }

@@ -8,21 +8,26 @@ const VISIBLE_CALLS = 64
 
 /** The calls that are visible in a request, newest last. */
 export function visibleCalls({ calls }: Conversation): readonly ToolCall[] {
-  return calls.length > VISIBLE_CALLS ? calls.slice(-VISIBLE_CALLS) : calls
+  return newest(calls)
 }
+
+const newest = (calls: readonly ToolCall[]) =>
+  calls.length > VISIBLE_CALLS ? calls.slice(-VISIBLE_CALLS) : calls
 
 /**
  * The tools on offer: the runner's own, and artifact tools while something is shown as a handle. They are
- * forged anew only when there are new results to read.
+ * forged anew only when there are new results to read; answers of artifact tools are none, so that a long
+ * search never pushes out what it searches.
  */
 export function visibleTools(own: ToolRegistry, conversation: Conversation): () => ToolRegistry {
   let forgedAt = -1
   let tools = own
   return () => {
+    const { artifactCalls } = conversation
     if (conversation.handles === 0) return own
-    if (forgedAt !== conversation.calls.length) {
-      forgedAt = conversation.calls.length
-      const forged = SpooledArtifact.forgeTools({ turnToolCalls: visibleCalls(conversation) })
+    if (forgedAt !== artifactCalls.length) {
+      forgedAt = artifactCalls.length
+      const forged = SpooledArtifact.forgeTools({ turnToolCalls: newest(artifactCalls) })
       tools = new ToolRegistry(own).merge(forged)
     }
     return tools

@@ -1,0 +1,39 @@
+import { endCall, useDecision } from './decided-call.ts'
+import { type Approve, decideGate } from './gate-answer.ts'
+import { closeGate } from './gates.ts'
+import { orAborted } from './interruption.ts'
+import type { GatePlan } from './plan-calls.ts'
+import type { Turn } from './turn.ts'
+
+const NO_DECISION =
+  'Denied: no valid decision on this call was to be had. It was not run. Do not ask again for the same.'
+
+/**
+ * Has a gate decided in this process. It is opened, decided and used like any other, so that the log
+ * tells the same story, and a process that dies while somebody thinks leaves a gate that can be answered.
+ */
+export async function approveInProcess(
+  turn: Turn,
+  { asked, gate, admitted }: GatePlan,
+  approve: Approve,
+): Promise<void> {
+  const { settings, conversation, observed, origin } = turn
+  try {
+    const answer = await orAborted(turn.signal, async () => approve(gate))
+    const given = typeof answer === 'boolean' ? { approve: answer, decidedBy: 'approve' } : answer
+    const decided = await decideGate(settings, conversation.id, gate.id, given)
+    const { state: decision } = decided
+    const decidedBy = decided.decision?.decidedBy ?? ''
+    observed.emit('gateDecided', { gate: decided, decision, decidedBy }, origin)
+    return await useDecision(turn, asked, decided, { value: admitted.value })
+  } catch (error) {
+    if (turn.settled.has(asked.id)) throw error
+    const closing = [closeGate(turn, gate, 'abandoned')]
+    if (turn.signal.aborted) {
+      const text = 'The turn was aborted before this call was approved. It was not run.'
+      return endCall(turn, asked, 'aborted', text, closing)
+    }
+    observed.emit('error', { error, where: 'approve' }, origin)
+    await endCall(turn, asked, 'denied', NO_DECISION, closing)
+  }
+}

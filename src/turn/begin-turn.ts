@@ -1,0 +1,44 @@
+import { BobbinError } from '../core/error.ts'
+import { Message } from '../records/message.ts'
+import { Media } from '../spool/media.ts'
+import type { Turn } from './turn.ts'
+import type { TurnInput } from './turn-input.ts'
+
+/** Refuses input that no turn can be made of, before anything is touched. */
+export function checkInput({ conversation, message, attachments = [] }: TurnInput): void {
+  if (typeof message !== 'string') throw invalid('message', 'must be a string')
+  if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
+    throw invalid('attachments', 'must be a list of Media')
+  }
+  if (message === '' && attachments.length === 0) {
+    throw invalid('message', 'must not be empty unless there are attachments')
+  }
+  if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
+    throw invalid('conversation', 'must be a non-empty string, or be left out')
+  }
+}
+
+/** Puts what the user said into the conversation. */
+export async function addUserMessage(
+  turn: Turn,
+  input: Pick<TurnInput, 'message' | 'attachments'>,
+): Promise<void> {
+  const { settings, conversation, results } = turn
+  const attachments: Media[] = []
+  for (const media of input.attachments ?? []) attachments.push(await media.spooled(results))
+  const message = new Message({
+    id: settings.ids(),
+    role: 'user',
+    ...(input.message !== '' && { content: input.message }),
+    attachments,
+    createdAt: settings.clock.now(),
+  })
+  await conversation.append([{ kind: 'message', turnId: turn.id, data: message.toJSON() }])
+  conversation.seeMessage(message)
+  conversation.items.push(await turn.presentation.message(message))
+}
+
+function invalid(path: string, rule: string): BobbinError {
+  const message = `\`${path}\` of the turn ${rule}.`
+  return new BobbinError('E_INVALID_TURN_INPUT', message, { path, rule })
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../core/json.ts'
+import type { CallItem, ProviderGate } from '../records/history-item.ts'
+import { ToolCall } from '../records/tool-call.ts'
+import type { Entry, Intent, NewEntry } from '../store/entry.ts'
+import type { GateDecision } from '../store/gate.ts'
+
+/** A call that was asked for and has not settled: it waits for a gate, or its process died. */
+export interface UnsettledCall {
+  readonly item: CallItem
+  readonly turnId: string
+  /** Epoch milliseconds. */
+  readonly askedAt: number
+  readonly intent?: Intent
+}
+
+/** What a first reading of a log finds out, before its items are put in their places. */
+export interface LogFacts {
+  readonly entries: readonly Entry[]
+  /** The records in the order in which they settled. */
+  readonly calls: readonly ToolCall[]
+  /** The record that the model is shown for each call: what a person or a reconciliation made of it. */
+  readonly shown: ReadonlyMap<string, ToolCall>
+  /** What is told beside a result, by call. */
+  readonly notes: ReadonlyMap<string, string>
+  /** How gates on providers' calls were decided, by call. */
+  readonly decisions: ReadonlyMap<string, NonNullable<ProviderGate['decision']>>
+  /** Intents whose calls have no record. */
+  readonly intents: ReadonlyMap<string, Intent>
+  /** How the last turn ended; absent when it did not. */
+  readonly lastEnd: string | undefined
+}
+
+/** The id under which a record is shown: the call that the model asked for. */
+export const shownId = ({ id, editOf, supersedes }: ToolCall): string => editOf ?? supersedes ?? id
+
+/** Reads a log from the start. */
+export async function readLog(
+  log: AsyncIterable<Entry>,
+  restore: (json: JsonObject) => ToolCall,
+): Promise<LogFacts> {
+  const entries: Entry[] = []
+  const calls: ToolCall[] = []
+  const shown = new Map<string, ToolCall>()
+  const notes = new Map<string, string>()
+  const decisions = new Map<string, NonNullable<ProviderGate['decision']>>()
+  const gated = new Map<string, string>()
+  const intents = new Map<string, Intent>()
+  let lastEnd: string | undefined
+  for await (const entry of log) {
+    entries.push(entry)
+    if (entry.kind === 'turn-start') lastEnd = undefined
+    else if (entry.kind === 'turn-end') lastEnd = entry.data.status
+    else if (entry.kind === 'intent') intents.set(entry.data.id, entry.data)
+    else if (entry.kind === 'note') keepNote(notes, entry)
+    else if (entry.kind === 'gate-opened') gated.set(entry.data.id, entry.data.callId ?? '')
+    else if (entry.kind === 'gate-closed') {
+      const { id, decision } = entry.data
+      decisions.set(gated.get(id) ?? '', providerDecision(decision))
+    } else if (entry.kind === 'settlement') {
+      const call = restore(entry.data)
+      calls.push(call)
+      shown.set(shownId(call), call)
+    }
+  }
+  for (const { id } of calls) intents.delete(id)
+  return { entries, calls, shown, notes, decisions, intents, lastEnd }
+}
+
+const CALL_NOTE = 'CALL_NOTE'
+
+/** Keeps what the model is told beside a result, so that it reads the same after a restart. */
+export function callNote(turnId: string, toolCallId: string, message: string): NewEntry {
+  return {
+    kind: 'note',
+    turnId,
+    data: { level: 'info', code: CALL_NOTE, message, data: { toolCallId } },
+  }
+}
+
+function keepNote(notes: Map<string, string>, { data }: Entry & { kind: 'note' }): void {
+  const about = data.data as { readonly toolCallId?: string } | undefined
+  if (data.code === CALL_NOTE && about?.toolCallId !== undefined) {
+    notes.set(about.toolCallId, data.message)
+  }
+}
+
+/** A decision in the words of the provider's own request; a gate that nobody decided was declined. */
+export function providerDecision(
+  decision: GateDecision | undefined,
+): NonNullable<ProviderGate['decision']> {
+  const approved = decision?.verdict === 'approved' || decision?.verdict === 'edited'
+  const reason = decision === undefined ? 'Nobody decided in time.' : decision.comment
+  return { approved, ...(reason !== undefined && { reason }) }
+}

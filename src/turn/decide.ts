@@ -1,0 +1,50 @@
+import { isBobbinError } from '../core/error.ts'
+import { errorText } from './error-text.ts'
+import type { Decision, ExecutorHelpers } from './executor.ts'
+import { orAborted } from './interruption.ts'
+import type { Turn } from './turn.ts'
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * Asks the executor; a model that failed before any of its calls was admitted may be asked again. An
+ * executor that ignores an abort is left behind.
+ */
+export async function decide(turn: Turn): Promise<Decision> {
+  const { settings, signal } = turn
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await orAborted(signal, async () =>
+        settings.executor(turn.ctx, helpers(turn, attempt)),
+      )
+    } catch (error) {
+      if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
+      const message = `The model call failed and is tried again: ${errorText(error)}`
+      turn.observed.emit('warning', { code: 'MODEL_RETRY', message }, turn.origin)
+      await settings.sleep(pauseAfter(error, attempt), signal)
+    }
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (isBobbinError(error, 'E_STREAM_BROKEN')) return true
+  return isBobbinError(error) && (error.data as { isRetryable?: boolean }).isRetryable === true
+}
+
+/** As long as the provider asks for, within reason. */
+function pauseAfter(error: unknown, attempt: number): number {
+  const { retryAfterMs } = (isBobbinError(error) ? error.data : {}) as { retryAfterMs?: number }
+  return Math.min(retryAfterMs ?? FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS)
+}
+
+/** The pieces of a second attempt have ids of their own, so that a listener can drop those of the first. */
+function helpers(turn: Turn, attempt: number): ExecutorHelpers {
+  const { content, origin, iteration } = turn
+  const idOf = (id: string) => `${turn.id}/${iteration}.${attempt}/${id}`
+  return {
+    message: (piece) => content.emit('message', { ...piece, id: idOf(piece.id) }, origin),
+    thought: (piece) => content.emit('thought', { ...piece, id: idOf(piece.id) }, origin),
+    toolInput: (piece) => content.emit('toolInput', { ...piece, id: idOf(piece.id) }, origin),
+  }
+}

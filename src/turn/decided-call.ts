@@ -1,0 +1,140 @@
+import { checksum } from '../core/checksum.ts'
+import { isBobbinError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Settlement } from '../records/tool-call.ts'
+import type { Intent, NewEntry } from '../store/entry.ts'
+import type { Gate } from '../store/gate.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import type { Tool } from '../tools/tool.ts'
+import { checkArguments } from './admission.ts'
+import type { AskedCall } from './ask-calls.ts'
+import { effectiveArguments, isSameJson } from './effective-arguments.ts'
+import { closeGate, denialText, gateDigest } from './gates.ts'
+import { intentOf } from './intent.ts'
+import { runAdmitted } from './run-call.ts'
+import { announce, recordCall, settle, settleLogged } from './settle-call.ts'
+import type { Turn } from './turn.ts'
+
+/** Ends a call that does not run. */
+export async function endCall(
+  turn: Turn,
+  asked: AskedCall,
+  settlement: Settlement,
+  text: string,
+  extra: readonly NewEntry[] = [],
+): Promise<void> {
+  const results = new Tokenizable(text)
+  await settle(turn, recordCall(turn, asked, { settlement, results }), extra)
+}
+
+const STALE =
+  'Refused: the tool was removed, or its definition or arguments changed, after this call was approved. It was not run.'
+const UNFIT = 'Refused: the approved arguments do not fit the tool. It was not run.'
+const TOO_LATE = 'Refused: the decision on this call no longer held when it was to be used.'
+
+interface ReadyCall {
+  readonly tool: Tool
+  readonly value: unknown
+  /** There when a person changed them. */
+  readonly edited?: JsonObject
+}
+
+/**
+ * Uses a decision once: the gate is closed and the intent made durable in one step, then the call runs.
+ * What was validated when the gate was opened, in this same process, is not validated again.
+ */
+export async function useDecision(
+  turn: Turn,
+  asked: AskedCall,
+  gate: Gate,
+  validated?: { readonly value: unknown },
+): Promise<void> {
+  const closing = closeGate(turn, gate, 'consumed')
+  if (gate.decision?.verdict === 'denied') {
+    return endCall(turn, asked, 'denied', denialText(gate), [closing])
+  }
+  const ready = await readyCall(turn, asked, gate, validated)
+  if (typeof ready === 'string') return endCall(turn, asked, 'refused', ready, [closing])
+  const { tool, value, edited } = ready
+  const call = edited === undefined ? asked : editedCall(turn, asked, edited)
+  const intent: Intent = {
+    ...intentOf(turn, call, tool),
+    gateId: gate.id,
+    ...(edited !== undefined && { editOf: asked.id }),
+  }
+  const started: NewEntry[] = [closing, { kind: 'intent', turnId: turn.id, data: intent }]
+  if (!(await isAccepted(turn, asked, call, started))) return
+  const note = edited === undefined ? {} : { note: editNote(edited) }
+  await runAdmitted(turn, { asked: call, tool, value, intent, isLogged: true, ...note })
+}
+
+/** Makes the decision's use durable; false when the decision ran out at the last moment. */
+async function isAccepted(
+  turn: Turn,
+  asked: AskedCall,
+  call: AskedCall,
+  started: readonly NewEntry[],
+): Promise<boolean> {
+  const isEdited = call !== asked
+  const text = `A person changed the arguments; the call ran as \`${call.id}\`.`
+  const original = isEdited
+    ? recordCall(turn, asked, { settlement: 'denied', results: new Tokenizable(text) })
+    : undefined
+  const record: NewEntry[] =
+    original === undefined ? [] : [{ kind: 'settlement', turnId: turn.id, data: original.toJSON() }]
+  try {
+    await turn.conversation.append([...started, ...record])
+  } catch (error) {
+    if (!isBobbinError(error, 'E_GATE_STATE')) throw error
+    await endCall(turn, asked, 'refused', TOO_LATE)
+    return false
+  }
+  if (original !== undefined) {
+    await settleLogged(turn, original)
+    announce(turn, { ...call.request, id: call.id, createdAt: call.createdAt })
+  }
+  return true
+}
+
+/** The call as it was approved, or why it does not run. */
+async function readyCall(
+  turn: Turn,
+  asked: AskedCall,
+  gate: Gate,
+  validated: { readonly value: unknown } | undefined,
+): Promise<ReadyCall | string> {
+  const tool = turn.ctx.tools.get(asked.request.tool)
+  const { args = {}, context, decision, digest } = gate
+  const isBound = context?.['checksum'] === asked.request.checksum
+  if (tool === undefined || !isBound || gateDigest(tool, args) !== digest) return STALE
+  if (decision?.verdict === 'edited') {
+    const edited = decision.args ?? {}
+    const validation = await checkArguments(tool, edited)
+    return validation.ok ? { tool, value: validation.value, edited } : UNFIT
+  }
+  if (validated !== undefined) return { tool, value: validated.value }
+  // Arguments that validation makes anew each time, such as a random default, run as they were approved.
+  for (const input of [asked.request.args, args]) {
+    const validation = await checkArguments(tool, input)
+    if (validation.ok && isSameJson(effectiveArguments(input, validation.value), args)) {
+      return { tool, value: validation.value }
+    }
+  }
+  return STALE
+}
+
+/** What a person made of a call: a record of its own, beside the original. */
+function editedCall(turn: Turn, asked: AskedCall, args: JsonObject): AskedCall {
+  const { tool } = asked.request
+  const id = turn.conversation.ids.claim(asked.id)
+  return { ...asked, id, request: { tool, args, checksum: checksum(tool, args) } }
+}
+
+const MAX_SHOWN = 2_000
+
+/** The model must know, or it takes the result for an answer to what it asked. */
+function editNote(args: JsonObject): string {
+  const json = JSON.stringify(args)
+  const shown = json.length > MAX_SHOWN ? '' : ` It ran with ${json}.`
+  return `A person changed the arguments before this call ran.${shown} Do not repeat it with the old ones.`
+}

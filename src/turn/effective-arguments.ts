@@ -1,0 +1,29 @@
+import { canonicalStringify } from '../core/canonical.ts'
+import type { JsonObject } from '../core/json.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+
+/**
+ * What a handler gets, as JSON: the validated value where JSON can say it, and the arguments as supplied
+ * where validation made something else of them, such as a `Date`.
+ */
+export function effectiveArguments(args: JsonObject, value: unknown): JsonObject {
+  if (value === args || typeof value !== 'object' || value === null) return args
+  try {
+    return normalizeArguments(value)
+  } catch {
+    return args
+  }
+}
+
+/** The effective arguments for a record: only there when validation changed something. */
+export function changedArguments(
+  args: JsonObject,
+  value: unknown,
+): { readonly effectiveArgs?: JsonObject } {
+  const effectiveArgs = effectiveArguments(args, value)
+  return effectiveArgs === args || isSameJson(effectiveArgs, args) ? {} : { effectiveArgs }
+}
+
+export function isSameJson(a: JsonObject, b: JsonObject): boolean {
+  return canonicalStringify(a) === canonicalStringify(b)
+}

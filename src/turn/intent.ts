@@ -1,0 +1,19 @@
+import type { Intent } from '../store/entry.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { AskedCall } from './ask-calls.ts'
+import type { Turn } from './turn.ts'
+
+/** What a call is about to do. The key stays the same for every attempt at it. */
+export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
+  const { id, request, createdAt, item } = asked
+  return {
+    id,
+    tool: request.tool,
+    args: request.args,
+    checksum: request.checksum,
+    ...(tool.effect !== undefined && { effect: tool.effect }),
+    idempotencyKey: `${turn.conversation.id}/${id}`,
+    createdAt: createdAt.toISO(),
+    ...(item.wire.api !== 'executor' && { wire: item.wire }),
+  }
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../core/json.ts'
+import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
+import type { AskedCall } from './ask-calls.ts'
+import { closeGate, openGate, tellOpened } from './gates.ts'
+import type { Turn } from './turn.ts'
+
+/** Where the gate of a nested turn really is. */
+interface NestedPlace {
+  readonly conversation: string
+  readonly gate: string
+}
+
+/** Shows the gates that a nested turn waits for as gates of this conversation; their call stays open. */
+export async function surfaceGates(
+  turn: Turn,
+  asked: AskedCall,
+  gates: readonly Gate[],
+): Promise<void> {
+  const requests = gates.map((gate): GateRequest => {
+    const { type, tool, args, digest, expiresAt, conversation, id } = gate
+    const context: JsonObject = {
+      ...(gate.context?.['url'] !== undefined && { url: gate.context['url'] }),
+      conversation,
+      gate: id,
+    }
+    return {
+      id: turn.settings.ids(),
+      type,
+      callId: asked.id,
+      ...(tool !== undefined && { tool }),
+      ...(args !== undefined && { args }),
+      digest,
+      expiresAt,
+      context,
+    }
+  })
+  await turn.conversation.append(requests.map((gate) => openGate(turn, gate)))
+  await tellOpened(turn, requests)
+}
+
+/** The gates of nested turns that hold up this call. */
+export function nestedGates(turn: Turn, callId: string): readonly Gate[] {
+  return turn.conversation.gates.filter((gate) => gate.callId === callId && placeOf(gate))
+}
+
+/** Passes decisions on to the turn that waits for them and closes their copies here. */
+export async function passOn(turn: Turn, gates: readonly Gate[]): Promise<void> {
+  const { store } = turn.settings
+  for (const gate of gates) {
+    const place = placeOf(gate)
+    const there = place && (await store.gate(place.conversation, place.gate))
+    // Decided already when a process died between this step and the next.
+    if (place !== undefined && there?.state === 'pending') {
+      await store.decideGate(place.conversation, place.gate, decisionFrom(gate))
+    }
+    const isDecided = gate.decision !== undefined && gate.state !== 'expired'
+    const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'
+    await turn.conversation.append([closeGate(turn, gate, outcome)])
+  }
+}
+
+/** What nobody decided is declined where it counts. */
+function decisionFrom({ decision, state }: Gate): NewGateDecision {
+  if (decision === undefined || state === 'expired') {
+    return { verdict: 'denied', decidedBy: 'nobody', comment: 'Nobody decided in time.' }
+  }
+  const { verdict, decidedBy, args, comment } = decision
+  return { verdict, decidedBy, ...(args && { args }), ...(comment !== undefined && { comment }) }
+}
+
+function placeOf({ context }: Gate): NestedPlace | undefined {
+  const { conversation, gate } = context ?? {}
+  return typeof conversation === 'string' && typeof gate === 'string'
+    ? { conversation, gate }
+    : undefined
+}

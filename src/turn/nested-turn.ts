@@ -1,0 +1,29 @@
+import type { TrustTier } from '../core/trust.ts'
+import type { Gate } from '../store/gate.ts'
+import type { Turn } from './turn.ts'
+
+/** What a call tells the turn that runs inside it, and what that turn tells back. */
+export interface NestedLink {
+  readonly parent: Turn
+  /** Decisions that the inner turn waits for; the call stays open then. */
+  gates: readonly Gate[]
+  /** The least trusted content that the inner turn has seen. */
+  trust: TrustTier
+}
+
+/** A call's own signal is the token by which a turn inside its handler finds the turn around it. */
+const links = new WeakMap<AbortSignal, NestedLink>()
+
+/** Makes a turn findable from inside one of its calls. */
+export function linkCall(parent: Turn): {
+  readonly link: NestedLink
+  readonly onStart: (signal: AbortSignal) => void
+} {
+  const link: NestedLink = { parent, gates: [], trust: 'developer' }
+  return { link, onStart: (signal) => void links.set(signal, link) }
+}
+
+/** The turn around the call with this signal. */
+export function linkOf(signal: AbortSignal): NestedLink | undefined {
+  return links.get(signal)
+}

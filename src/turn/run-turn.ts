@@ -1,0 +1,155 @@
+import { isBobbinError } from '../core/error.ts'
+import { dispatch, SUSPENDED } from './dispatch.ts'
+import { errorText } from './error-text.ts'
+import { layersOf, wrap } from './middleware.ts'
+import { type Buses, openTurn, type TurnSeed } from './open-turn.ts'
+import type { StopReason, TurnOutcome } from './outcome.ts'
+import type { RunnerSettings } from './runner-options.ts'
+import { outputOf } from './structured-output.ts'
+import type { DispatchEnd, Turn } from './turn.ts'
+import { finishUnsettled, type UnsettledPolicy } from './unsettled.ts'
+
+/** What sets turns apart: what becomes of old calls, and what comes in before the dispatch. */
+export interface TurnPlan {
+  readonly policy: UnsettledPolicy
+  readonly begin?: (turn: Turn) => Promise<void>
+  /** Hears of the turn when it has ended. */
+  readonly onEnd?: (turn: Turn) => void
+}
+
+/** Takes the conversation, runs one turn on it to its end, and gives the conversation free. */
+export async function runTurn(
+  settings: RunnerSettings,
+  buses: Buses,
+  seed: TurnSeed,
+  plan: TurnPlan,
+): Promise<TurnOutcome> {
+  const { turn, close } = await openTurn(settings, buses, seed)
+  try {
+    return await throughLayers(turn, () => turnOutcome(turn, seed, plan))
+  } finally {
+    plan.onEnd?.(turn)
+    await close()
+  }
+}
+
+/** A layer that throws fails the turn; what the inside came to is kept beside it. */
+async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Promise<TurnOutcome> {
+  const layers = layersOf(turn.settings.middleware, 'turn')
+  let inner: TurnOutcome | undefined
+  try {
+    return await wrap(layers, turn.ctx, async () => (inner = await core()))
+  } catch (error) {
+    turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
+    const end = middlewareFailed(error)
+    if (inner !== undefined) return { ...inner, ...end, text: inner.text }
+    await closeLog(turn, end)
+    return outcomeOf(turn, end)
+  }
+}
+
+async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<TurnOutcome> {
+  const { observed, origin, settings } = turn
+  observed.emit('turnStart', { startedAt: turn.startedAt }, origin)
+  const end = await guarded(turn, () => work(turn, plan))
+  const checked = await outputOf(end, seed.output)
+  await closeLog(turn, checked)
+  const durationMs = settings.clock.now() - turn.startedAt
+  observed.emit('turnEnd', { status: checked.status, durationMs }, origin)
+  return outcomeOf(turn, checked)
+}
+
+async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEnd> {
+  const { conversation } = turn
+  const isOver = policy !== 'abandon' && conversation.lastEnd === 'completed'
+  if (await finishUnsettled(turn, policy)) return SUSPENDED
+  if (isOver) return { status: 'completed', text: lastAnswer(turn) }
+  await begin?.(turn)
+  const { observed, origin } = turn
+  observed.emit('dispatchStart', { tools: turn.settings.tools.names }, origin)
+  let end: DispatchEnd = NOT_REACHED
+  try {
+    await wrap(layersOf(turn.settings.middleware, 'dispatch'), turn.ctx, async () => {
+      end = await guarded(turn, () => dispatch(turn))
+    })
+  } catch (error) {
+    observed.emit('error', { error, where: 'middleware' }, origin)
+    end = middlewareFailed(error)
+  }
+  observed.emit('dispatchEnd', { iterations: turn.iteration }, origin)
+  return end
+}
+
+/** What a turn that had completed already came to. */
+function lastAnswer({ conversation: { items } }: Turn): string {
+  const last = items.at(-1)
+  if (last === undefined) return ''
+  const spoken = items.filter(
+    (item) =>
+      item.type === 'message' && item.role === 'assistant' && item.response === last.response,
+  )
+  const parts = spoken.flatMap((item) => (item.type === 'message' ? item.parts : []))
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+const NOT_REACHED: DispatchEnd = {
+  status: 'stopped',
+  text: '',
+  reason: {
+    code: 'MIDDLEWARE',
+    message: 'A layer of middleware ended the dispatch without going inside.',
+  },
+}
+
+const middlewareFailed = (error: unknown): DispatchEnd => ({
+  status: 'failed',
+  text: '',
+  reason: { code: 'MIDDLEWARE', message: `Middleware failed: ${errorText(error)}` },
+})
+
+/** Errors never hide: whatever escapes the work becomes the turn's end. */
+async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<DispatchEnd> {
+  try {
+    return await task()
+  } catch (error) {
+    if (turn.signal.aborted) return turn.interruption.end()
+    turn.observed.emit('error', { error, where: 'turn' }, turn.origin)
+    const reason: StopReason = { code: failureCode(error), message: errorText(error) }
+    return { status: 'failed', text: '', reason }
+  }
+}
+
+function failureCode(error: unknown): StopReason['code'] {
+  if (!isBobbinError(error)) return 'EXECUTOR_FAILED'
+  if (/^E_(STORE|STALE|CONVERSATION|DUPLICATE|SPOOL|GATE)/.test(error.code)) return 'STORE_FAILED'
+  return /^E_(PROVIDER|STREAM)/.test(error.code) ? 'MODEL_FAILED' : 'EXECUTOR_FAILED'
+}
+
+async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<void> {
+  try {
+    const usage = { ...turn.usage }
+    const data = { status, ...(reason && { reason: { ...reason } }), usage }
+    await turn.conversation.append([{ kind: 'turn-end', turnId: turn.id, data }])
+  } catch (error) {
+    turn.observed.emit('error', { error, where: 'turn-end' }, turn.origin)
+  }
+}
+
+async function outcomeOf(
+  turn: Turn,
+  end: DispatchEnd & { output?: unknown },
+): Promise<TurnOutcome> {
+  const { conversation, settings } = turn
+  const gates = end.status === 'suspended' ? await settings.store.openGates(conversation.id) : []
+  return {
+    status: end.status,
+    text: end.text,
+    output: end.output,
+    toolCalls: turn.order.flatMap((id) => turn.settled.get(id) ?? []),
+    usage: turn.usage,
+    conversation: conversation.id,
+    turnId: turn.id,
+    gates,
+    ...(end.reason && { reason: end.reason }),
+  }
+}

@@ -1,0 +1,142 @@
+import { BobbinError } from '../core/error.ts'
+import type { TrustTier } from '../core/trust.ts'
+import type { InferArguments, InputSchema } from '../tools/input-schema.ts'
+import { Tool } from '../tools/tool.ts'
+import type { ToolContext } from '../tools/tool-context.ts'
+import { addUserMessage } from './begin-turn.ts'
+import { EventBus } from './event-bus.ts'
+import { linkOf, type NestedLink } from './nested-turn.ts'
+import { runTurn } from './run-turn.ts'
+import {
+  type RunnerSettings,
+  runnerSettings,
+  type TrustPolicy,
+  type TurnRunnerOptions,
+} from './runner-options.ts'
+import type { Turn } from './turn.ts'
+import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
+
+/** How deep turns may be nested in each other. */
+const MAX_DEPTH = 3
+
+/** A call that holds a whole turn takes longer than others. */
+const NESTED_TIMEOUT_MS = 30 * 60_000
+
+/** What it takes to make a turn a tool. */
+export interface SubAgentOptions<S extends InputSchema = InputSchema> {
+  readonly name: string
+  readonly description: string
+  /** Who does the work: the options of a runner. Store, secrets and `approve` are the outer turn's unless given. */
+  readonly agent: TurnRunnerOptions
+  /** What the tool takes; one text named `task` unless given. */
+  readonly inputSchema?: S
+  /** What the inner turn is told; the `task` unless given. */
+  readonly message?: (args: InferArguments<S>) => string
+  readonly trust?: TrustTier
+  readonly timeoutMs?: number
+}
+
+const TASK_SCHEMA = {
+  type: 'object',
+  properties: { task: { type: 'string', description: 'What to do, with everything it takes.' } },
+  required: ['task'],
+  additionalProperties: false,
+} as const
+
+/**
+ * A turn as a tool. Its conversation is named by the call's idempotency key, so that a second attempt goes
+ * on where the first one ended; its gates surface in the turn around it.
+ */
+export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentOptions<S>): Tool {
+  const { name, description, agent, trust, timeoutMs = NESTED_TIMEOUT_MS } = options
+  // Options that cannot work are found when the tool is made, not when it is first called.
+  runnerSettings(agent)
+  const messageOf = options.message as ((args: unknown) => string) | undefined
+  return new Tool({
+    name,
+    description,
+    inputSchema: (options.inputSchema ?? TASK_SCHEMA) as InputSchema,
+    effect: 'idempotent',
+    timeoutMs,
+    ...(trust !== undefined && { trust }),
+    handler: (args, ctx) => {
+      const message = messageOf?.(args) ?? String((args as { readonly task?: unknown }).task)
+      return runNested(agent, message, ctx)
+    },
+  })
+}
+
+async function runNested(
+  agent: TurnRunnerOptions,
+  message: string,
+  { signal, idempotencyKey: conversation }: ToolContext,
+): Promise<string> {
+  const link = linkOf(signal)
+  const parent = link?.parent
+  if (parent !== undefined && parent.depth >= MAX_DEPTH) throw tooDeep()
+  const settings = nestedSettings(agent, parent?.settings)
+  const seed = { conversation, signal, ...(parent && { parent }) }
+  const outcome = await runTurn(settings, buses(parent), seed, {
+    policy: 'resume',
+    async begin(turn) {
+      // There already when this is a second attempt.
+      if (turn.conversation.items.length === 0) await addUserMessage(turn, { message })
+    },
+    onEnd: (turn) => report(link, turn),
+  })
+  if (outcome.status === 'completed') return outcome.text
+  if (link !== undefined) link.gates = outcome.gates
+  throw new Error(
+    `it ended ${outcome.status}: ${outcome.reason?.message ?? 'no reason was given.'}`,
+  )
+}
+
+/** What the inner turn read may be in what it says. */
+function report(link: NestedLink | undefined, { conversation }: Turn): void {
+  if (link !== undefined) link.trust = conversation.taint
+}
+
+/** Observers of the outer turn see the inner one too; its texts are not the outer turn's texts. */
+function buses(parent: Turn | undefined) {
+  const none = () => {}
+  return {
+    content: new EventBus<FunctionalEvents>(none),
+    observed: parent?.observed ?? new EventBus<ObservedEvents>(none),
+  }
+}
+
+const STRICTNESS: readonly TrustPolicy[] = ['open', 'default', 'strict']
+
+/** The inner turn's own settings, within those of the turn around it. */
+function nestedSettings(
+  agent: TurnRunnerOptions,
+  outer: RunnerSettings | undefined,
+): RunnerSettings {
+  if (outer === undefined) return runnerSettings(agent)
+  const { store, spool, approve, secret, secrets, clock, ids } = outer
+  const own = runnerSettings({
+    ...(agent.store === undefined && { store, spool }),
+    ...(approve && { approve }),
+    ...(secret && { secret }),
+    ...(secrets && { secrets }),
+    clock,
+    ids,
+    ...agent,
+  })
+  const policy = agent.policy === undefined ? outer.policy : stricter(agent.policy, outer.policy)
+  return { ...own, policy, budget: smaller(own.budget, outer.budget) }
+}
+
+function stricter(a: TrustPolicy, b: TrustPolicy): TrustPolicy {
+  return STRICTNESS.indexOf(a) >= STRICTNESS.indexOf(b) ? a : b
+}
+
+function smaller(a: RunnerSettings['budget'], b: RunnerSettings['budget']) {
+  if (a === undefined || b === undefined) return a ?? b
+  return a.maxTokens <= b.maxTokens ? a : b
+}
+
+function tooDeep(): BobbinError {
+  const message = `Turns are nested ${MAX_DEPTH} deep at most: do this without another agent.`
+  return new BobbinError('E_NESTED_TOO_DEEP', message, { limit: MAX_DEPTH })
+}

@@ -1,4 +1,5 @@
 export type { ConformanceCheck } from './conformance-check.ts'
+export { type EventRecorder, eventRecorder, type RecordedEvent } from './event-recorder.ts'
 export type { LoopbackFault } from './loopback-fault.ts'
 export {
   type LoopbackExchange,
@@ -8,6 +9,13 @@ export {
   type LoopbackScript,
   loopbackProvider,
 } from './loopback-provider.ts'
+export {
+  type ScriptedModel,
+  type ScriptedPart,
+  type ScriptedStep,
+  scriptedModel,
+} from './scripted-model.ts'
 export { spoolConformance } from './spool-conformance.ts'
 export type { OpenedStore, OpenStore } from './store-check.ts'
 export { storeConformance } from './store-conformance.ts'
+export { type TapedCall, type ToolTape, toolTape } from './tool-tape.ts'

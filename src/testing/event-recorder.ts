@@ -1,0 +1,88 @@
+import type { Listener } from '../turn/event-bus.ts'
+import type { EventOrigin, FunctionalEvents, ObservedEvents } from '../turn/turn-events.ts'
+
+type AllEvents = FunctionalEvents & ObservedEvents
+type EventName = keyof AllEvents
+
+/** One event with its name, its bus and where it belongs. */
+export type RecordedEvent = {
+  [Name in EventName]: {
+    readonly bus: 'content' | 'observed'
+    readonly name: Name
+    readonly content: AllEvents[Name]
+    readonly origin: EventOrigin
+  }
+}[EventName]
+
+/** What was heard so far, in the order in which it was told. */
+export interface EventRecorder {
+  readonly events: readonly RecordedEvent[]
+  /** The names in order, both buses. */
+  readonly names: readonly EventName[]
+  /** The contents of one kind of event. */
+  of<Name extends EventName>(name: Name): readonly AllEvents[Name][]
+  /** Stops listening. */
+  stop(): void
+}
+
+interface EventSource {
+  on<Name extends keyof FunctionalEvents>(
+    name: Name,
+    listener: Listener<FunctionalEvents[Name]>,
+  ): () => void
+  observe<Name extends keyof ObservedEvents>(
+    name: Name,
+    listener: Listener<ObservedEvents[Name]>,
+  ): () => void
+}
+
+// Spelled as records, so that the compiler asks for an event that is missing here.
+const CONTENT: Readonly<Record<keyof FunctionalEvents, true>> = {
+  message: true,
+  thought: true,
+  toolInput: true,
+  toolCall: true,
+}
+const OBSERVED: Readonly<Record<keyof ObservedEvents, true>> = {
+  turnStart: true,
+  turnEnd: true,
+  dispatchStart: true,
+  dispatchEnd: true,
+  iterationStart: true,
+  iterationEnd: true,
+  toolExecutionStart: true,
+  toolExecutionEnd: true,
+  toolProgress: true,
+  gateOpened: true,
+  gateDecided: true,
+  budget: true,
+  warning: true,
+  error: true,
+}
+
+const keysOf = <Key extends string>(record: Readonly<Record<Key, true>>) =>
+  Object.keys(record) as Key[]
+
+/** Listens to every event of both buses of a runner. */
+export function eventRecorder(runner: EventSource): EventRecorder {
+  const events: RecordedEvent[] = []
+  const hear = (bus: RecordedEvent['bus'], name: EventName) => {
+    return (content: unknown, origin: EventOrigin) =>
+      void events.push({ bus, name, content, origin } as RecordedEvent)
+  }
+  const offs = [
+    ...keysOf(CONTENT).map((name) => runner.on(name, hear('content', name))),
+    ...keysOf(OBSERVED).map((name) => runner.observe(name, hear('observed', name))),
+  ]
+  return {
+    events,
+    get names() {
+      return events.map(({ name }) => name)
+    },
+    of: <Name extends EventName>(name: Name) =>
+      events.flatMap((event) => (event.name === name ? [event.content as AllEvents[Name]] : [])),
+    stop: () => {
+      for (const off of offs) off()
+    },
+  }
+}

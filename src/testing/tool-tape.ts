@@ -1,0 +1,144 @@
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
+import { SpooledMarkdownArtifact } from '../artifacts/spooled-markdown-artifact.ts'
+import { SpooledTableArtifact } from '../artifacts/spooled-table-artifact.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Settlement, ToolCall } from '../records/tool-call.ts'
+import type { ToolCallResults } from '../records/tool-call-results.ts'
+import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
+import { Media } from '../spool/media.ts'
+import { bytesMedia } from '../spool/media-reader.ts'
+import { base64ToBytes, bytesToBase64 } from '../store/base64.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import type { CallSubject, Middleware } from '../turn/middleware.ts'
+import { scriptError } from './script-error.ts'
+
+/** One call on a tape: plain JSON, so that a tape can be kept as a file. */
+export interface TapedCall {
+  readonly tool: string
+  readonly args: JsonObject
+  readonly checksum: string
+  readonly settlement: Settlement
+  readonly results: TapedText | TapedPart | readonly TapedPart[]
+}
+
+interface TapedText {
+  readonly type: 'text'
+  readonly text: string
+}
+
+type TapedPart =
+  | { readonly type: 'artifact'; readonly kind: string; readonly text: string }
+  | { readonly type: 'media'; readonly stored: JsonObject; readonly base64: string }
+
+/** Records what tools gave, and gives the same again to the same calls without running anything. */
+export interface ToolTape {
+  /** What was recorded, or what is left to replay it from. */
+  readonly calls: readonly TapedCall[]
+  /** Lets every call run and keeps what it gave. */
+  readonly record: Middleware
+  /** Answers every call from the tape, by checksum; one that is not on it is refused. */
+  readonly replay: Middleware
+  /** Throws `E_SCRIPT` when a replayed call was not on the tape or a taped one was never asked for. */
+  done(): void
+}
+
+const BUILT_IN: readonly SpooledArtifactConstructor[] = [
+  SpooledArtifact,
+  SpooledJsonArtifact,
+  SpooledMarkdownArtifact,
+  SpooledTableArtifact,
+]
+
+/** The largest result that a tape keeps. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
+
+/** A tape, empty or with calls that were recorded before; `artifacts` are classes of the test's own. */
+export function toolTape(
+  options: {
+    readonly calls?: readonly TapedCall[]
+    readonly artifacts?: readonly SpooledArtifactConstructor[]
+  } = {},
+): ToolTape {
+  const calls = [...(options.calls ?? [])]
+  const left = [...calls]
+  const unexpected: string[] = []
+  let isReplaying = false
+  return {
+    calls,
+    record: {
+      async call(_, next) {
+        const call = await next()
+        calls.push(await taped(call))
+        return call
+      },
+    },
+    replay: {
+      async call(subject) {
+        isReplaying = true
+        const index = left.findIndex(({ checksum }) => checksum === subject.checksum)
+        const [found] = index < 0 ? [] : left.splice(index, 1)
+        if (found === undefined) {
+          const problem = `\`${subject.tool}\` was called with arguments that are not on it`
+          unexpected.push(problem)
+          throw scriptError('The tape', [problem])
+        }
+        const results = await restored(found, subject, options.artifacts ?? [])
+        return subject.record({ settlement: found.settlement, results })
+      },
+    },
+    done() {
+      const missed = isReplaying ? left.map(({ tool }) => `\`${tool}\` was never called`) : []
+      const problems = [...unexpected, ...missed]
+      if (problems.length > 0) throw scriptError('The tape', problems)
+    },
+  }
+}
+
+async function taped({ tool, args, checksum, settlement, results }: ToolCall): Promise<TapedCall> {
+  const call = { tool, args, checksum, settlement }
+  if (Tokenizable.isTokenizable(results)) {
+    return { ...call, results: { type: 'text', text: results.text } }
+  }
+  if (!Array.isArray(results)) {
+    return { ...call, results: await tapedPart(results as Media | SpooledArtifact) }
+  }
+  return { ...call, results: await Promise.all(results.map(tapedPart)) }
+}
+
+async function tapedPart(part: Media | SpooledArtifact): Promise<TapedPart> {
+  if (!Media.isMedia(part)) {
+    return { type: 'artifact', kind: part.kind, text: await part.asString(MAX_TEXT_BYTES) }
+  }
+  const chunks: Uint8Array[] = []
+  for await (const chunk of part.stream()) chunks.push(chunk)
+  return { type: 'media', stored: part.toJSON(), base64: bytesToBase64(await bytesIn(chunks)) }
+}
+
+const bytesIn = async (chunks: Uint8Array[]) =>
+  new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer())
+
+async function restored(
+  { results }: TapedCall,
+  subject: CallSubject,
+  artifacts: readonly SpooledArtifactConstructor[],
+): Promise<ToolCallResults> {
+  const one = async (part: TapedPart): Promise<Media | SpooledArtifact> => {
+    if (part.type === 'media') {
+      const { $media } = part.stored as { $media: Record<string, string> }
+      const { kind, mimeType, filename, trustTier, modalityHazard } = $media
+      const bytes = base64ToBytes(part.base64)
+      const { digest } = await subject.spool(bytes)
+      const reader = bytesMedia(bytes, { digest })
+      const raw = { kind, mimeType, filename, trustTier, modalityHazard, reader }
+      return new Media(raw as ConstructorParameters<typeof Media>[0])
+    }
+    const Class = [...artifacts, ...BUILT_IN].find(({ kind }) => kind === part.kind)
+    return (await subject.spool(part.text, Class ?? SpooledArtifact)) as SpooledArtifact
+  }
+  if (Array.isArray(results)) {
+    return (await Promise.all(results.map(one))) as unknown as ToolCallResults
+  }
+  const single = results as TapedText | TapedPart
+  return single.type === 'text' ? new Tokenizable(single.text) : one(single)
+}

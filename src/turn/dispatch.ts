@@ -25,17 +25,24 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
 
 /** Says why the executor must not be asked once more, if so; makes the request ready otherwise. */
 async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
-  const { settings, startedAt, observed, origin, ctx } = turn
+  const { settings, startedAt } = turn
   if (turn.signal.aborted) return turn.interruption.end()
   const iteration = turn.iteration + 1
   const limit = limitReached(settings.limits, { iteration, startedAt }, settings.clock)
   if (limit !== undefined) return { status: 'stopped', text: '', reason: limit }
   turn.iteration = iteration
+  const offered = turn.ctx.tools
+  const short = await fitRequest(turn)
+  // The first handle brings tools to read it, which take room themselves.
+  const reason = turn.ctx.tools === offered ? short : await fitRequest(turn)
+  return reason && { status: 'stopped', text: '', reason }
+}
+
+function fitRequest({ settings, request, ctx, observed, origin }: Turn) {
   const tools = settings.budget === undefined ? [] : definitionsOf(ctx.tools)
-  const short = await turn.request.prepare(tools, ctx.output?.schema, (report) =>
+  return request.prepare(tools, ctx.output?.schema, (report) =>
     observed.emit('budget', report, origin),
   )
-  return short && { status: 'stopped', text: '', reason: short }
 }
 
 /** Does what was decided. Gives the turn's end, or nothing when it goes on. */

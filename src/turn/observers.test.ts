@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../store/memory-store.ts'
+import { eventRecorder } from '../testing/event-recorder.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { testClock } from '../testing/test-clock.ts'
+import { byHand, sampleTool } from '../testing/turn-samples.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const script = () =>
+  scriptedModel([
+    [{ thought: 'hm' }, { call: 'look', id: 'a' }, { call: 'none', id: 'b' }],
+    [{ text: 'done' }],
+  ])
+
+function setUp(model = script()) {
+  let n = 0
+  const clock = testClock()
+  const store = memoryStore({ clock })
+  const runner = new TurnRunner({
+    model,
+    store,
+    clock,
+    ids: () => `id-${++n}`,
+    tools: [sampleTool('look', () => 'seen')],
+    budget: { maxTokens: 100_000 },
+  })
+  return { runner, store }
+}
+
+async function logOf(prepare: (runner: TurnRunner) => unknown) {
+  const { runner, store } = setUp()
+  prepare(runner)
+  const outcome = await runner.run({ message: 'go', conversation: 'c' })
+  const log: unknown[] = []
+  for await (const { seal: _, ...entry } of store.entries('c')) log.push(entry)
+  return JSON.stringify({ log, outcome: { ...outcome, toolCalls: outcome.toolCalls.length } })
+}
+
+describe('observers', () => {
+  it('change nothing by being there', async () => {
+    const alone = await logOf(() => {})
+    expect(await logOf(eventRecorder)).toBe(alone)
+  })
+
+  it('change nothing by failing, hanging or meddling', async () => {
+    const alone = await logOf(() => {})
+    const meddle = (content: object) => {
+      for (const key of Object.keys(content)) (content as Record<string, unknown>)[key] = 'forged'
+    }
+    const names = ['turnStart', 'iterationStart', 'toolExecutionStart', 'budget', 'error'] as const
+    const prepare = (runner: TurnRunner) => {
+      for (const name of names) {
+        runner.observe(name, () => {
+          throw new Error('observer')
+        })
+        runner.observe(name, async () => {
+          throw new Error('later')
+        })
+        runner.observe(name, () => byHand().promise)
+        runner.observe(name, meddle)
+        runner.observe(name, () => ({
+          get then() {
+            throw new Error('no promise at all')
+          },
+        }))
+      }
+      for (const name of ['toolCall', 'message'] as const) {
+        runner.on(name, meddle)
+        runner.on(name, () => Promise.reject(new Error('listener')))
+      }
+    }
+    expect(await logOf(prepare)).toBe(alone)
+  })
+
+  it('are told of listeners that fail, and where', async () => {
+    const { runner } = setUp()
+    const faults: string[] = []
+    runner.observe('error', ({ error, where }) => {
+      faults.push(`${where}: ${(error as Error).message}`)
+      throw new Error('not told of itself')
+    })
+    runner.on('message', () => {
+      throw new Error('sync')
+    })
+    runner.on('thought', async () => {
+      throw new Error('async')
+    })
+    await runner.run({ message: 'go' })
+    expect(faults.sort()).toEqual(['message: sync', 'thought: async'])
+  })
+
+  it('stop hearing when they are removed', async () => {
+    const { runner } = setUp()
+    let heard = 0
+    const off = runner.observe('turnStart', () => heard++)
+    off()
+    await runner.run({ message: 'go' })
+    expect(heard).toBe(0)
+  })
+})
+
+describe('TurnRunner.stream', () => {
+  it('gives the content in order and the outcome', async () => {
+    const { runner } = setUp()
+    const stream = runner.stream({ message: 'go' })
+    const types: string[] = []
+    for await (const event of stream) types.push(event.type)
+    expect(types).toEqual([
+      'thought',
+      'toolInput',
+      'toolInput',
+      'toolCall',
+      'toolCall',
+      'toolCall',
+      'toolCall',
+      'message',
+    ])
+    expect(await stream.outcome).toMatchObject({ status: 'completed', text: 'done' })
+  })
+
+  it('aborts the turn when the loop is left, and has ended then', async () => {
+    const model = scriptedModel([[{ call: 'look' }], { until: byHand().promise }])
+    const { runner, store } = setUp(model)
+    const stream = runner.stream({ message: 'go', conversation: 'c' })
+    for await (const event of stream) if (event.type === 'toolCall' && event.isComplete) break
+    expect((await store.conversation('c'))?.holder).toBeUndefined()
+    expect(await stream.outcome).toMatchObject({ status: 'aborted', reason: { code: 'ABORTED' } })
+  })
+
+  it('throws in the loop when the turn cannot begin', async () => {
+    const { runner, store } = setUp()
+    await store.acquire('busy', { owner: 'somebody' })
+    const loop = async () => {
+      for await (const _ of runner.stream({ message: 'go', conversation: 'busy' })) break
+    }
+    await expect(loop()).rejects.toMatchObject({ code: 'E_CONVERSATION_BUSY' })
+  })
+
+  it('hears nothing of other conversations', async () => {
+    const steps = [[{ text: 'one' }], [{ text: 'two' }]]
+    const { runner } = setUp(scriptedModel(steps))
+    const stream = runner.stream({ message: 'go' })
+    const other = runner.run({ message: 'go' })
+    const texts: string[] = []
+    for await (const event of stream) if (event.type === 'message') texts.push(event.delta)
+    await other
+    expect(texts).toHaveLength(1)
+  })
+})

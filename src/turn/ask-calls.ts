@@ -86,7 +86,9 @@ async function askOne(
     args: read.args,
     ...(typeof rawArgs === 'string' && { rawArgs }),
     wire: request.wire ?? OWN_WIRE,
-    ...(request.providerData && { providerData: request.providerData }),
+    // A wire's own form of what is on the spool would bring the megabytes back.
+    ...(typeof rawArgs !== 'object' &&
+      request.providerData && { providerData: request.providerData }),
     executedBy: 'runner',
     response,
   }

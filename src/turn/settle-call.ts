@@ -1,6 +1,8 @@
 import { DateTime } from 'luxon'
+import { isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
+import type { CallItem } from '../records/history-item.ts'
 import { type RawToolCall, type Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
@@ -61,9 +63,19 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
     ...(effectiveArgs !== undefined && { effectiveArgs }),
     ...(editOf !== undefined && { editOf }),
     ...(item.wire.api !== 'executor' && { wire: item.wire }),
-    ...(item.providerData && { providerData: item.providerData }),
   }
-  return new ToolCall(raw)
+  return withProviderData(raw, item)
+}
+
+/** Opaque state that is too large for a record stays with the history item alone. */
+function withProviderData(raw: RawToolCall, { providerData }: CallItem): ToolCall {
+  if (providerData === undefined) return new ToolCall(raw)
+  try {
+    return new ToolCall({ ...raw, providerData })
+  } catch (error) {
+    if (!isBobbinError(error, 'E_INVALID_INITIAL_TOOL_CALL_VALUE')) throw error
+    return new ToolCall(raw)
+  }
 }
 
 /** What a tool said is as trusted as the tool; what the runner says in its place is its own word. */

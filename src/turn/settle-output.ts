@@ -3,13 +3,17 @@ import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { BobbinError } from '../core/error.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
-import { isArtifact } from '../spool/artifact.ts'
+import { isArtifact, type SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { Media } from '../spool/media.ts'
-import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
+import type { SpoolInput } from '../spool/spool-store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
+import type { ResultSpool } from './small-results.ts'
+
+type OutputSpool = Pick<ResultSpool, 'write' | 'has'>
 
 /** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
@@ -21,13 +25,13 @@ const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
 export async function settleOutput(
   tool: Tool,
   output: ToolOutput,
-  spool: Pick<SpoolStore, 'write'>,
+  spool: OutputSpool,
   signal?: AbortSignal,
 ): Promise<ToolCallResults> {
   const answersInText: boolean = ArtifactTool.isArtifactTool(tool)
   if (answersInText) return new Tokenizable(output as string)
   if (Media.isMedia(output)) return output.spooled(spool, signal && { signal })
-  if (isArtifact(output)) return output as SpooledArtifact
+  if (isArtifact(output)) return ownArtifact(output as SpooledArtifact, spool)
   if (isSpoolInput(output)) {
     const Class = tool.artifactConstructor?.() ?? SpooledArtifact
     return new Class(await spool.write(output, signal && { signal })) as SpooledArtifact
@@ -37,17 +41,31 @@ export async function settleOutput(
   return new Class(await spool.write(jsonText(output))) as SpooledArtifact
 }
 
+/** An artifact whose bytes lie elsewhere is copied: a record must not refer to what may be gone. */
+async function ownArtifact(
+  artifact: SpooledArtifact,
+  spool: OutputSpool,
+): Promise<SpooledArtifact> {
+  if (await spool.has(artifact.digest)) return artifact
+  // Only subclasses are meant to read the spool below; copying it is the one other use.
+  const { reader } = artifact as unknown as { readonly reader: SpoolReader }
+  const Class = artifact.constructor as SpooledArtifactConstructor
+  return new Class(await spool.write(reader.stream())) as SpooledArtifact
+}
+
 const isFinished = (value: unknown) => Media.isMedia(value) || isArtifact(value)
 
 async function settleList(
   list: readonly unknown[],
-  spool: Pick<SpoolStore, 'write'>,
+  spool: OutputSpool,
   signal?: AbortSignal,
 ): Promise<ToolCallResults> {
   if (list.every(Media.isMedia)) {
     return Promise.all(list.map((media) => media.spooled(spool, signal && { signal })))
   }
-  if (list.every(isArtifact)) return list as readonly SpooledArtifact[]
+  if (list.every(isArtifact)) {
+    return Promise.all(list.map((artifact) => ownArtifact(artifact as SpooledArtifact, spool)))
+  }
   const rule = 'a list of results must hold artifacts only or media only'
   const message = `The tool returned a mixed list: ${rule}. Return one kind, or one JSON value.`
   throw new BobbinError('E_INVALID_OUTPUT', message, { path: 'output', rule })

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
@@ -6,6 +6,8 @@ import { MAX_BLOB_BYTES, type Store } from '../store/store.ts'
 
 /** A spool for one conversation whose small results commit together with their settlements. */
 export interface ResultSpool extends Pick<SpoolStore, 'read'> {
+  /** Whether these bytes will be found again with the conversation. */
+  has(digest: string): Promise<boolean>
   write(data: SpoolInput, options?: { readonly signal?: AbortSignal }): Promise<SpoolReader>
   /** The bytes of a small result that no settlement has committed yet. */
   uncommitted(digest: string): Uint8Array | undefined
@@ -39,6 +41,15 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       if (reader.digest === digest) return reader
       const message = `The stored result \`${digest}\` is not what was written: run \`verify\` on the store.`
       throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
+    },
+    async has(digest) {
+      if (waiting.has(digest) || (await store.blob(digest)) !== undefined) return true
+      try {
+        return (await spool.read(digest)).digest === digest
+      } catch (error) {
+        if (isBobbinError(error, 'E_SPOOL_NOT_FOUND')) return false
+        throw error
+      }
     },
     uncommitted: (digest) => waiting.get(digest),
     committed: (digest) => void waiting.delete(digest),

@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Model } from '../model/model.ts'
+import { inlineBySize } from '../prompt/inline-by-size.ts'
+import { Media } from '../spool/media.ts'
+import { bytesMedia } from '../spool/media-reader.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import { sqliteStore } from '../stores/sqlite/index.ts'
+import { eventRecorder } from '../testing/event-recorder.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { sampleTool } from '../testing/turn-samples.ts'
+import type { ToolContext } from '../tools/tool-context.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const LINE = `${'all is well in this line of the log, '.repeat(3)}\n`
+const LINES = Math.ceil((30 * 1024 * 1024) / LINE.length)
+const AT = 123_456
+
+/** 30 MB in which one line tells what happened. */
+async function* hugeLog() {
+  for (let from = 0; from < LINES; from += 1_000) {
+    const count = Math.min(1_000, LINES - from)
+    const lines = Array.from({ length: count }, (_, n) =>
+      from + n === AT ? 'ERROR the needle: disk 7 failed\n' : LINE,
+    )
+    yield lines.join('')
+  }
+}
+
+const readLog = () => sampleTool('read_log', () => hugeLog() as never, { inline: false })
+
+/** Finds the needle the way a model would: from what it is shown and nothing else. */
+function seeker(sizes: number[]): Model {
+  return {
+    api: 'scripted',
+    provider: 'bobbin',
+    model: 'seeker',
+    async *stream({ items, instructions = '', tools = [] }) {
+      const prompt = JSON.stringify({ items, instructions, tools })
+      sizes.push(prompt.length)
+      const found = /ERROR the needle: (disk \d+ failed)/.exec(prompt)
+      const grep = tools.find(({ name }) => name === 'artifact_grep')
+      const wire = {
+        provider: 'bobbin',
+        api: 'scripted',
+        type: 'call',
+        origin: 'synthetic',
+      } as const
+      const call = (tool: string, args: { [key: string]: string }) =>
+        ({ type: 'call', id: tool, tool, args, wire, executedBy: 'runner' }) as const
+      const message = (text: string) =>
+        ({ type: 'message', role: 'assistant', parts: [{ type: 'text', text }] }) as const
+      const ids = (grep?.inputSchema['properties'] as { callId?: { enum?: string[] } } | undefined)
+        ?.callId?.enum
+      const item =
+        found !== null
+          ? message(`It was ${found[1]}.`)
+          : ids === undefined
+            ? call('read_log', {})
+            : call('artifact_grep', { callId: ids[0] ?? '', pattern: '^ERROR' })
+      const reason = item.type === 'call' ? 'tools' : 'stop'
+      yield { type: 'finish', reason, items: [item], unfinished: [] }
+    },
+  }
+}
+
+describe('a result of 30 MB', () => {
+  it('is a handle; the model finds the needle with artifact_grep within the bounds', async () => {
+    const sizes: number[] = []
+    const runner = new TurnRunner({ model: seeker(sizes), tools: [readLog()] })
+    const recorder = eventRecorder(runner)
+    const outcome = await runner.run({ message: 'what broke?' })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'It was disk 7 failed.' })
+    expect(
+      outcome.toolCalls.map(({ tool, inline, fromArtifactTool }) => ({
+        tool,
+        inline,
+        fromArtifactTool,
+      })),
+    ).toEqual([
+      { tool: 'read_log', inline: false, fromArtifactTool: false },
+      { tool: 'artifact_grep', inline: true, fromArtifactTool: true },
+    ])
+    expect(Math.max(...sizes)).toBeLessThan(40_000)
+    const told = recorder.of('toolCall').filter(({ isComplete }) => isComplete)
+    expect(typeof told[1]?.results).toBe('string')
+  }, 60_000)
+
+  it('is still there in the next turn, in another process with the same store', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bobbin-'))
+    folders.push(folder)
+    const path = join(folder, 'agent.db')
+    const first = sqliteStore(path)
+    const script = [[{ call: 'read_log', id: 'c1' }], [{ text: 'read it' }]]
+    const reader = new TurnRunner({
+      model: scriptedModel(script),
+      tools: [readLog()],
+      store: first,
+    })
+    await reader.run({ message: 'read the log', conversation: 'k' })
+    await first.close()
+    const second = sqliteStore(path)
+    const sizes: number[] = []
+    const runner = new TurnRunner({ model: seeker(sizes), tools: [readLog()], store: second })
+    const outcome = await runner.run({ message: 'what broke?', conversation: 'k' })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'It was disk 7 failed.' })
+    expect(outcome.toolCalls.map(({ tool }) => tool)).toEqual(['artifact_grep'])
+    expect(Math.max(...sizes)).toBeLessThan(40_000)
+    expect((await second.verify({ conversation: 'k' })).faults).toEqual([])
+    await second.close()
+  }, 60_000)
+})
+
+const shownIn = (model: ReturnType<typeof scriptedModel>, at = -1) =>
+  model.requests.at(at)?.items.filter(({ type }) => type === 'call') ?? []
+
+describe('inline', () => {
+  const play = async (inline: boolean | ReturnType<typeof inlineBySize>, text: string) => {
+    const model = scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'x' }]])
+    const runner = new TurnRunner({ model, tools: [sampleTool('look', () => text, { inline })] })
+    const recorder = eventRecorder(runner)
+    const { toolCalls } = await runner.run({ message: 'go' })
+    const offered = model.requests[1]?.tools?.map(({ name }) => name) ?? []
+    return {
+      isInline: toolCalls[0]?.inline,
+      prompt: JSON.stringify(shownIn(model)),
+      offered,
+      recorder,
+    }
+  }
+
+  it('shows the text, and forges no tools', async () => {
+    const { prompt, offered } = await play(true, 'the text')
+    expect(prompt).toContain('the text')
+    expect(offered).toEqual(['look'])
+  })
+
+  it('is decided by size where the tool says so', async () => {
+    const bySize = inlineBySize({ bytes: 100 })
+    expect(await play(bySize, 'small')).toMatchObject({ isInline: true })
+    const large = await play(bySize, 'x'.repeat(101))
+    expect(large.isInline).toBe(false)
+    expect(large.offered).toContain('artifact_cat')
+  })
+
+  it('is a handle when the function that decides fails, and that is told', async () => {
+    const { isInline, recorder } = await play(() => {
+      throw new Error('policy')
+    }, 'text')
+    expect(isInline).toBe(false)
+    expect(recorder.of('error')).toMatchObject([{ where: 'inline' }])
+  })
+
+  it('can be decided by middleware for every tool', async () => {
+    const model = scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'x' }]])
+    const runner = new TurnRunner({
+      model,
+      tools: [sampleTool('look', () => 'the text')],
+      middleware: [
+        {
+          async call(subject, next) {
+            const { settlement, results } = await next()
+            return subject.record({ settlement, results, inline: false })
+          },
+        },
+      ],
+    })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls).toMatchObject([{ inline: false, settlement: 'ok' }])
+    expect(model.requests[1]?.tools?.map(({ name }) => name)).toContain('artifact_grep')
+  })
+
+  it('keeps a handle on offer however many answers were read from it', async () => {
+    const grep = (n: number) => [
+      { call: 'artifact_cat', args: { callId: 'c', start: n }, id: `g${n}` },
+    ]
+    const model = scriptedModel([
+      [{ call: 'look', id: 'c' }],
+      ...Array.from({ length: 70 }, (_, n) => grep(n)),
+      [{ text: 'x' }],
+    ])
+    const look = sampleTool('look', () => 'line\n'.repeat(100), { inline: false })
+    const runner = new TurnRunner({ model, tools: [look], maxIterations: 100 })
+    const { toolCalls, status } = await runner.run({ message: 'go' })
+    expect(status).toBe('completed')
+    expect(toolCalls.filter(({ settlement }) => settlement !== 'ok')).toEqual([])
+  })
+})
+
+describe('outputs', () => {
+  const outputs = async (handler: (args: object, ctx: ToolContext) => unknown) => {
+    const model = scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'x' }]])
+    const runner = new TurnRunner({ model, tools: [sampleTool('look', handler as never)] })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    return { call: toolCalls[0], prompt: JSON.stringify(shownIn(model)) }
+  }
+  const picture = () =>
+    new Media({
+      kind: 'image',
+      mimeType: 'image/png',
+      filename: 'a.png',
+      trustTier: 'first-party',
+      modalityHazard: 'inert',
+      reader: bytesMedia(new Uint8Array([1, 2, 3])),
+    })
+
+  it('pass media through untouched, announced and rendered', async () => {
+    const media = picture()
+    const { call, prompt } = await outputs(() => media)
+    expect(call?.results).toBe(media)
+    expect(prompt).toContain('AQID')
+    expect(prompt).toContain('a.png')
+  })
+
+  it.each([
+    ['a date', () => ({ at: new Date() })],
+    ['a map', () => new Map()],
+    ['a mixed list', async (_: object, ctx: ToolContext) => [picture(), await ctx.spool('x')]],
+    [
+      'a cycle',
+      () => {
+        const ring: Record<string, unknown> = {}
+        ring['ring'] = ring
+        return ring
+      },
+    ],
+  ])('fail the call when they hold %s', async (_, handler) => {
+    const { call } = await outputs(handler)
+    expect(call).toMatchObject({ settlement: 'failed', isError: true })
+  })
+
+  it('are kept when a handler returns an artifact of another spool', async () => {
+    const store = memoryStore()
+    const foreign = memoryStore()
+    const spool = memorySpool()
+    const model = () => scriptedModel([[{ call: 'look' }], [{ text: 'x' }]])
+    let made: unknown
+    const inner = new TurnRunner({
+      model: model(),
+      store: foreign,
+      tools: [sampleTool('look', () => 'foreign text')],
+    })
+    made = (await inner.run({ message: 'go' })).toolCalls[0]?.results
+    const outer = new TurnRunner({
+      model: model(),
+      store,
+      spool,
+      tools: [sampleTool('look', () => made as never)],
+    })
+    const { conversation } = await outer.run({ message: 'go' })
+    expect((await store.verify({ conversation, spool })).faults).toEqual([])
+  })
+})

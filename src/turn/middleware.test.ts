@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { memoryStore } from '../store/memory-store.ts'
+import { eventRecorder } from '../testing/event-recorder.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { sampleTool } from '../testing/turn-samples.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import type { Middleware } from './middleware.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+async function play(middleware: readonly Middleware[], model = script()) {
+  let runs = 0
+  const store = memoryStore()
+  const runner = new TurnRunner({
+    model,
+    store,
+    middleware,
+    tools: [sampleTool('look', () => `seen ${++runs}`)],
+  })
+  const recorder = eventRecorder(runner)
+  const outcome = await runner.run({ message: 'go', conversation: 'k' })
+  const log: string[] = []
+  for await (const { kind } of store.entries('k')) log.push(kind)
+  return { outcome, runs, recorder, log }
+}
+
+const script = () => scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'done' }]])
+const fail = async () => Promise.reject(new Error('layer'))
+
+describe('middleware', () => {
+  it('wraps turn, dispatch and call like an onion, and always comes out again', async () => {
+    const log: string[] = []
+    const layer = (name: string): Middleware => ({
+      async turn(_, next) {
+        log.push(`${name} turn`)
+        const outcome = await next()
+        log.push(`${name} turn out: ${outcome.status}`)
+        return outcome
+      },
+      async dispatch(_, next) {
+        log.push(`${name} dispatch`)
+        await next()
+        log.push(`${name} dispatch out`)
+      },
+      async call({ tool, args, checksum }, next) {
+        log.push(`${name} ${tool} ${JSON.stringify(args)} ${checksum.length}`)
+        const call = await next()
+        log.push(`${name} ${call.settlement}`)
+        return call
+      },
+    })
+    const model = scriptedModel([[{ call: 'look', id: 'c' }], { error: new Error('model bug') }])
+    const { outcome } = await play([layer('a'), layer('b')], model)
+    expect(outcome.status).toBe('failed')
+    expect(log).toEqual([
+      'a turn',
+      'b turn',
+      'a dispatch',
+      'b dispatch',
+      'a look {} 64',
+      'b look {} 64',
+      'b ok',
+      'a ok',
+      'b dispatch out',
+      'a dispatch out',
+      'b turn out: failed',
+      'a turn out: failed',
+    ])
+  })
+
+  it('runs on every turn of a runner', async () => {
+    let turns = 0
+    const count: Middleware = {
+      turn: (_, next) => {
+        turns++
+        return next()
+      },
+    }
+    const model = scriptedModel([[{ text: 'a' }], [{ text: 'b' }]])
+    const runner = new TurnRunner({ model, middleware: [count] })
+    await runner.run({ message: '1' })
+    await runner.run({ message: '2' })
+    expect(turns).toBe(2)
+  })
+
+  it('that throws before a call refuses it; the turn goes on', async () => {
+    const { outcome, runs, recorder } = await play([{ call: fail }])
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'refused' }] })
+    expect(runs).toBe(0)
+    expect(recorder.of('error')).toMatchObject([{ where: 'middleware' }])
+  })
+
+  it('that throws behind a call leaves it as it settled', async () => {
+    const late: Middleware = {
+      async call(_, next) {
+        await next()
+        return fail()
+      },
+    }
+    const { outcome, runs } = await play([late])
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'ok' }] })
+    expect(runs).toBe(1)
+  })
+
+  it('that goes inside twice does not run a call twice', async () => {
+    const twice: Middleware = {
+      async call(_, next) {
+        await next()
+        return next()
+      },
+    }
+    const { outcome, runs } = await play([twice])
+    expect(runs).toBe(1)
+    expect(outcome.toolCalls).toMatchObject([{ settlement: 'ok' }])
+  })
+
+  it('can answer a call itself, and cannot pass another call off as this one', async () => {
+    const known: Middleware = {
+      call: async (subject) =>
+        subject.record({ settlement: 'failed', results: new Tokenizable('known to fail') }),
+    }
+    const own = await play([known])
+    expect(own.runs).toBe(0)
+    expect(own.outcome.toolCalls).toMatchObject([{ id: 'c', settlement: 'failed' }])
+    const forged = await play([{ call: async () => ({ id: 'c' }) as never }])
+    expect(forged.outcome.toolCalls).toMatchObject([{ id: 'c', settlement: 'refused' }])
+  })
+
+  it.each([
+    ['throws before the dispatch', { dispatch: fail }, 'failed'],
+    ['does not go inside', { dispatch: async () => {} }, 'stopped'],
+    ['throws before the turn', { turn: fail }, 'failed'],
+  ] as [string, Middleware, string][])(
+    'that %s ends the turn with a reason and a closed log',
+    async (_, layer, status) => {
+      const { outcome, log } = await play([layer])
+      expect(outcome).toMatchObject({ status, reason: { code: 'MIDDLEWARE' } })
+      expect(log.at(-1)).toBe('turn-end')
+    },
+  )
+
+  it('that throws behind the turn fails it and keeps what it came to', async () => {
+    const late: Middleware = {
+      async turn(_, next) {
+        await next()
+        return fail()
+      },
+    }
+    const { outcome, log } = await play([late])
+    expect(outcome).toMatchObject({ status: 'failed', text: 'done', toolCalls: [{ id: 'c' }] })
+    expect(log.filter((kind) => kind === 'turn-end')).toHaveLength(1)
+  })
+})
+
+describe('structured output', () => {
+  const schema = z.object({ disk: z.coerce.number() })
+  const ask = (text: string) => {
+    const model = scriptedModel([[{ text }]])
+    const runner = new TurnRunner({ model })
+    return { model, outcome: runner.run({ message: 'which disk?', output: schema }) }
+  }
+
+  it('is asked for, read and checked', async () => {
+    const { model, outcome } = ask('{"disk":"7"}')
+    const { status, output } = await outcome
+    expect(status).toBe('completed')
+    expect(output?.disk satisfies number | undefined).toBe(7)
+    expect(model.requests[0]?.output).toMatchObject({ name: 'answer', schema: { type: 'object' } })
+  })
+
+  it.each(['it was disk 7', '{"disk":"many"}', '[7]', '{"disk":7,"disk":8}'])(
+    'fails the turn when the answer is %s, and keeps the text',
+    async (text) => {
+      const { status, output, reason, text: kept } = await ask(text).outcome
+      expect({ status, output, code: reason?.code, kept }).toEqual({
+        status: 'failed',
+        output: undefined,
+        code: 'OUTPUT_REJECTED',
+        kept: text,
+      })
+    },
+  )
+})

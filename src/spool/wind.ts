@@ -6,7 +6,7 @@ import type { SpoolInput } from './spool-store.ts'
 
 export interface Winding {
   readonly signal?: AbortSignal
-  /** Takes one block of `BLOCK_BYTES` (the last is shorter); the bytes are overwritten afterwards. */
+  /** Takes one block of `BLOCK_BYTES` (the last is shorter); the bytes may be overwritten afterwards. */
   put(block: Uint8Array): Promise<void> | void
 }
 
@@ -14,6 +14,8 @@ export interface Winding {
 export async function wind(data: SpoolInput, winding: Winding): Promise<LineIndex> {
   const { signal } = winding
   signal?.throwIfAborted()
+  const small = smallBytes(data)
+  if (small !== undefined) return windSmall(small, winding)
   const pace = pacer()
   const whole = sha256Stream()
   const lines = new LineCounter()
@@ -43,6 +45,28 @@ export async function wind(data: SpoolInput, winding: Winding): Promise<LineInde
   }
   if (filled > 0) await flush()
   return { digest: whole.digestHex(), ...lines.lines(), blockHashes }
+}
+
+const encoder = new TextEncoder()
+
+/** The bytes of what fits into one block and is there already, as most results are. */
+function smallBytes(data: SpoolInput): Uint8Array | undefined {
+  if (typeof data === 'string') {
+    return data.length <= BLOCK_BYTES / 3 ? encoder.encode(data) : undefined
+  }
+  return data instanceof Uint8Array && data.length <= BLOCK_BYTES ? data : undefined
+}
+
+/** One block needs no buffer, no stream and one digest: it is the block's and the whole's. */
+async function windSmall(bytes: Uint8Array, { signal, put }: Winding): Promise<LineIndex> {
+  const lines = new LineCounter()
+  const digest = sha256Hex(bytes)
+  if (bytes.length > 0) {
+    lines.add(bytes)
+    await put(bytes)
+    signal?.throwIfAborted()
+  }
+  return { digest, ...lines.lines(), blockHashes: bytes.length > 0 ? [digest] : [] }
 }
 
 /** Ends the wait for a source that has stopped giving when the signal aborts. */

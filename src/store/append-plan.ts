@@ -1,7 +1,7 @@
 import { sha256Hex } from '#hash'
-import type { Entry, GateClosing, NewEntry } from './entry.ts'
+import { ENTRY_VERSION, type Entry, type GateClosing, type NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
-import { columnText, encodeEntry } from './entry-text.ts'
+import { columnText, type EntryStamp, encodeEntry } from './entry-text.ts'
 import type { Gate } from './gate.ts'
 import { closedGate, decodeGate, encodeGate, openedGate } from './gate-row.ts'
 import { type Redact, redactEntry } from './redaction.ts'
@@ -61,15 +61,17 @@ export function planAppend(request: AppendRequest): PlannedAppend {
       const digests = [...state.unsealed]
       const rows: EntryRow[] = []
       let { seal, sealedSeq } = state.row
+      const find = (id: string) => gates.get(id) ?? state.gates.get(id)
       stored.length = 0
       clean.forEach((part, index) => {
         const seq = state.row.length + index + 1
-        const time = request.imported?.[index]?.time ?? request.now
-        const find = (id: string) => gates.get(id) ?? state.gates.get(id)
-        const { gate, entry, ...moved } = moveGate(request, part, time, find)
-        const redacted = union(request.imported?.[index]?.redacted, moved.redacted)
+        const imported = request.imported?.[index]
+        const time = imported?.time ?? request.now
+        const moved = moveGate(request, part, time, find)
+        const { gate, entry } = moved
+        const redacted = union(imported?.redacted, moved.redacted)
         if (gate !== undefined) gates.set(columnText(gate.id), encodeGate(gate))
-        const stamp = { seq, time, epoch: request.epoch, ...(redacted && { redacted }) }
+        const stamp: EntryStamp = { seq, time, epoch: request.epoch, redacted }
         let row = encodeEntry(entry, stamp)
         digests.push(row.digest)
         if (entry.kind === 'turn-end') {
@@ -94,9 +96,13 @@ function union(
   return a && b ? [...new Set([...a, ...b])] : (a ?? b)
 }
 
-function entryOf(entry: NewEntry, stamp: object, row: EntryRow): Entry {
-  const seal = row.seal === null ? {} : { seal: row.seal }
-  return Object.freeze({ v: 1, ...entry, ...stamp, digest: row.digest, ...seal }) as Entry
+function entryOf({ kind, turnId, data }: NewEntry, stamp: EntryStamp, row: EntryRow): Entry {
+  const { seq, time, epoch, redacted } = stamp
+  const { digest, seal } = row
+  const entry = { v: ENTRY_VERSION, kind, seq, turnId, time, epoch, data, digest }
+  if (redacted !== undefined) Object.assign(entry, { redacted })
+  if (seal !== null) Object.assign(entry, { seal })
+  return Object.freeze(entry) as Entry
 }
 
 /** The blobs, and what the entries refer to; results that were redacted are not stored at all. */
@@ -104,11 +110,13 @@ function bytesOf(
   request: AppendRequest,
   clean: readonly NewEntry[],
 ): Pick<AppendBatch, 'blobs' | 'references' | 'updatedAt'> {
-  const kept = new Set(clean.flatMap(referencesOf))
-  const redacted = new Set(request.entries.flatMap(referencesOf).filter((it) => !kept.has(it)))
+  const kept = new Set<string>()
+  for (const entry of clean) for (const digest of referencesOf(entry)) kept.add(digest)
+  const isRedacted = (digest: string) =>
+    !kept.has(digest) && request.entries.some((entry) => referencesOf(entry).includes(digest))
   const blobs = request.blobs
     .map((bytes) => ({ digest: sha256Hex(bytes), bytes }))
-    .filter(({ digest }) => !redacted.has(digest))
+    .filter(({ digest }) => !isRedacted(digest))
   for (const { digest } of blobs) kept.add(digest)
   return { blobs, references: [...kept], updatedAt: request.now }
 }

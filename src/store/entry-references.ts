@@ -8,18 +8,29 @@ const DIGEST = /^[0-9a-f]{64}$/
  */
 export function referencesOf(entry: NewEntry | Entry): readonly string[] {
   if (entry.kind === 'settlement') {
-    return [...digestsIn(entry.data['results']), ...digestsIn(entry.data['rawArgs'])]
+    const { results, rawArgs } = entry.data
+    return rawArgs === undefined ? digestsIn(results) : [results, rawArgs].flatMap(digestsIn)
   }
-  return entry.kind === 'message' ? digestsIn(entry.data['attachments']) : []
+  return entry.kind === 'message' ? digestsIn(entry.data['attachments']) : NONE
 }
 
-function digestsIn(value: unknown): string[] {
+function digestsIn(value: unknown): readonly string[] {
+  if (value === undefined) return NONE
   const parts: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return parts.flatMap((part) => {
-    if (typeof part !== 'object' || part === null) return []
-    const reference: unknown = Reflect.get(part, '$artifact') ?? Reflect.get(part, '$media')
-    if (typeof reference !== 'object' || reference === null) return []
-    const digest: unknown = Reflect.get(reference, 'sha256')
-    return typeof digest === 'string' && DIGEST.test(digest) ? [digest] : []
-  })
+  const digests: string[] = []
+  for (const part of parts) {
+    const digest = digestOf(part)
+    if (digest !== undefined) digests.push(digest)
+  }
+  return digests
+}
+
+const NONE: readonly string[] = []
+
+function digestOf(part: unknown): string | undefined {
+  if (typeof part !== 'object' || part === null) return undefined
+  const reference: unknown = Reflect.get(part, '$artifact') ?? Reflect.get(part, '$media')
+  if (typeof reference !== 'object' || reference === null) return undefined
+  const digest: unknown = Reflect.get(reference, 'sha256')
+  return typeof digest === 'string' && DIGEST.test(digest) ? digest : undefined
 }

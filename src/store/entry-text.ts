@@ -27,25 +27,17 @@ export interface EntryStamp {
   readonly seq: number
   readonly time: number
   readonly epoch: number
-  readonly redacted?: readonly string[]
+  readonly redacted?: readonly string[] | undefined
 }
 
 /** Writes an entry once, as canonical JSON: those very bytes are hashed and stored. */
 export function encodeEntry(entry: NewEntry, stamp: EntryStamp): EntryRow {
   const { kind, turnId, data } = entry
   const { seq, time, epoch, redacted } = stamp
-  const body = canonicalStringify({
-    v: ENTRY_VERSION,
-    kind,
-    seq,
-    turnId,
-    time,
-    epoch,
-    data,
-    ...(redacted && { redacted }),
-  })
+  const stamped = { v: ENTRY_VERSION, kind, seq, turnId, time, epoch, data }
+  const body = canonicalStringify(redacted === undefined ? stamped : { ...stamped, redacted })
   if (body.length > MAX_ENTRY_CHARS) throw tooLarge(kind, body.length)
-  return { seq, time, ...columnsOf(entry), digest: sha256Hex(body), seal: null, body }
+  return Object.assign(columnsOf(entry), { seq, time, digest: sha256Hex(body), seal: null, body })
 }
 
 type SearchColumns = Pick<EntryRow, 'kind' | 'turn' | 'id' | 'tool' | 'checksum' | 'settlement'>

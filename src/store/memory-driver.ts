@@ -16,9 +16,11 @@ interface HeldRow extends EntryRow {
 /** Everything that memory holds of one conversation. */
 interface Held {
   row: ConversationRow
-  readonly entries: HeldRow[]
-  /** Entries by kind and id. */
-  readonly byId: Map<string, EntryRow>
+  readonly entries: EntryRow[]
+  /** Where each entry stands among those of the whole store. */
+  readonly positions: number[]
+  /** Entries by kind, then id. */
+  readonly byId: Map<string, Map<string, EntryRow>>
   readonly gates: Map<string, GateRow>
   readonly references: Set<string>
 }
@@ -30,12 +32,13 @@ export function memoryDriver(): StoreDriver {
   let positions = 0
 
   const entriesOf = function* (conversation: string | undefined): Generator<HeldRow> {
-    if (conversation !== undefined) {
-      yield* held.get(conversation)?.entries ?? []
+    if (conversation === undefined) {
+      const all = [...held.values()].flatMap((known) => [...heldRows(known)])
+      yield* all.sort((a, b) => a.position - b.position)
       return
     }
-    const all = [...held.values()].flatMap(({ entries }) => entries)
-    yield* all.sort((a, b) => a.position - b.position)
+    const known = held.get(conversation)
+    if (known !== undefined) yield* heldRows(known)
   }
 
   const rowsOf = (conversation: string, from: number, limit: number) => {
@@ -46,9 +49,12 @@ export function memoryDriver(): StoreDriver {
   const store = (into: Held, batch: AppendBatch) => {
     const { updatedAt, seal, sealedSeq } = batch
     for (const entry of batch.entries) {
-      const found = { ...entry, conversation: into.row.id, position: ++positions }
-      into.entries.push(found)
-      if (entry.id !== null) into.byId.set(keyOf(entry.kind, entry.id), found)
+      into.entries.push(entry)
+      into.positions.push(++positions)
+      if (entry.id === null) continue
+      let ofKind = into.byId.get(entry.kind)
+      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map()))
+      ofKind.set(entry.id, entry)
     }
     for (const gate of batch.gates) into.gates.set(gate.id, gate)
     for (const { digest, bytes } of batch.blobs) {
@@ -70,6 +76,7 @@ export function memoryDriver(): StoreDriver {
         const row = { id, owner, key, keyCheck, ...times, ...log }
         const empty = {
           entries: [],
+          positions: [],
           byId: new Map(),
           gates: new Map(),
           references: new Set<string>(),
@@ -98,10 +105,7 @@ export function memoryDriver(): StoreDriver {
       const unsealed = plan.seals ? known.entries.slice(row.sealedSeq) : []
       const digests = unsealed.map(({ digest }) => digest)
       const batch = plan.prepare({ row, gates, unsealed: digests })
-      const ids = batch.entries.flatMap(({ kind, id }) => (id === null ? [] : [keyOf(kind, id)]))
-      if (new Set(ids).size < ids.length || ids.some((id) => known.byId.has(id))) {
-        return { status: 'duplicate' }
-      }
+      if (hasDuplicate(known, batch.entries)) return { status: 'duplicate' }
       store(known, batch)
       return { status: 'done' }
     },
@@ -109,7 +113,7 @@ export function memoryDriver(): StoreDriver {
     texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
     rows: async (conversation, from, limit) => rowsOf(conversation, from, limit),
 
-    text: async (conversation, kind, id) => held.get(conversation)?.byId.get(keyOf(kind, id)),
+    text: async (conversation, kind, id) => held.get(conversation)?.byId.get(kind)?.get(id),
 
     async find(filter, after, limit) {
       const found: HeldRow[] = []
@@ -174,8 +178,21 @@ export function memoryDriver(): StoreDriver {
   }
 }
 
-function keyOf(kind: string, id: string): string {
-  return `${kind} ${id}`
+function* heldRows({ row, entries, positions }: Held): Generator<HeldRow> {
+  for (const [i, entry] of entries.entries()) {
+    yield { ...entry, conversation: row.id, position: positions[i] as number }
+  }
+}
+
+/** Whether an id is there already, in the log or twice among the new entries. */
+function hasDuplicate({ byId }: Held, entries: readonly EntryRow[]): boolean {
+  const added = new Set<string>()
+  return entries.some(({ kind, id }) => {
+    if (id === null) return false
+    if (byId.get(kind)?.has(id)) return true
+    const before = added.size
+    return added.add(`${kind} ${id}`).size === before
+  })
 }
 
 function matches(row: EntryRow, filter: EntryFilter): boolean {

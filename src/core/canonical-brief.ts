@@ -1,12 +1,12 @@
 import { leadsOf, shapeOf } from './key-shape.ts'
 
 /**
- * Canonical JSON of small plain values. Below some hundred characters a native `JSON.stringify` call
+ * Canonical JSON of small plain values. Below a thousand characters a native `JSON.stringify` call
  * costs more than joining strings, and most arguments of tools are that small and come in few shapes.
  */
 
 /** How many members a small value may have in all; what is larger is left to the native ways. */
-const MEMBERS = 16
+const MEMBERS = 64
 
 /**
  * Gives the canonical text of a small plain value, or `undefined` for whatever else; `keys` are its

@@ -1,10 +1,16 @@
 import { sha256Hex } from '#hash'
+import { factsOf } from './argument-facts.ts'
 import { canonicalMember } from './canonical.ts'
 
 /** The content address of a call: SHA-256, in hex, of the canonical JSON of `{ tool, args }`. */
 export function checksum(tool: string, args: unknown): string {
+  // A call is asked for, announced, run and recorded under one checksum: it is computed once.
+  const facts = typeof args === 'object' && args !== null ? factsOf(args) : undefined
+  if (facts !== undefined && facts.tool === tool && facts.checksum !== '') return facts.checksum
   // `args` sorts before `tool`; writing the outer object by hand spares a second walk over it.
   const text = canonicalMember(args, 'args', 2)
   const head = text === undefined ? '{' : `{"args":${text},`
-  return sha256Hex(`${head}"tool":${JSON.stringify(tool)}}`)
+  const digest = sha256Hex(`${head}"tool":${JSON.stringify(tool)}}`)
+  if (facts !== undefined) Object.assign(facts, { tool, checksum: digest })
+  return digest
 }

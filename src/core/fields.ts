@@ -1,10 +1,17 @@
-import { DateTime } from 'luxon'
+import { DateTime, FixedOffsetZone } from 'luxon'
 import * as v from 'valibot'
 import { isBobbinError } from './error.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { withShortcut } from './shortcut.ts'
 import { normalizeArguments } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
+
+/** A time in UTC, as records hold it. */
+export function utcTime(millis: number): DateTime<true> {
+  return DateTime.fromMillis(millis, UTC) as DateTime<true>
+}
+
+const UTC = { zone: FixedOffsetZone.utcInstance }
 
 /** What a time field accepts; it is stored as a Luxon `DateTime` in UTC. */
 export type DateInput = string | number | Date | DateTime
@@ -32,30 +39,26 @@ export const dateField = withShortcut(carefulDate, (input) => {
 })
 
 function toDateTime(input: DateInput): DateTime | undefined {
-  if (typeof input === 'number') return DateTime.fromMillis(input, { zone: 'utc' })
+  if (typeof input === 'number') return utcTime(input)
   if (typeof input === 'string') return fromText(input)
   if (DateTime.isDateTime(input)) {
-    return input instanceof DateTime && input.zoneName === 'UTC'
-      ? input
-      : DateTime.fromMillis(input.toMillis(), { zone: 'utc' })
+    return input instanceof DateTime && input.zoneName === 'UTC' ? input : utcTime(input.toMillis())
   }
   if (Object.prototype.toString.call(input) !== '[object Date]') return undefined
   const millis = Date.prototype.getTime.call(input)
-  return Number.isNaN(millis) ? undefined : DateTime.fromMillis(millis, { zone: 'utc' })
+  return Number.isNaN(millis) ? undefined : utcTime(millis)
 }
 
 /** Luxon's own ISO parser is ten times slower than the engine's on the form that records store. */
 function fromText(text: string): DateTime {
   const millis = ISO_UTC.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(millis)
-    ? DateTime.fromISO(text, { zone: 'utc' })
-    : DateTime.fromMillis(millis, { zone: 'utc' })
+  return Number.isNaN(millis) ? DateTime.fromISO(text, { zone: 'utc' }) : utcTime(millis)
 }
 
 /** A non-empty identifier, kept verbatim. */
-export const idField = v.pipe(
-  v.string('must be a non-empty string'),
-  v.nonEmpty('must be a non-empty string'),
+export const idField = withShortcut(
+  v.pipe(v.string('must be a non-empty string'), v.nonEmpty('must be a non-empty string')),
+  (input) => (typeof input === 'string' && input !== '' ? input : undefined),
 )
 
 export const trustField = v.picklist(TRUST_TIERS, `must be one of ${TRUST_TIERS.join(', ')}`)

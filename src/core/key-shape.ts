@@ -10,17 +10,14 @@ export interface KeyShape {
 
 // Objects come in few shapes, so sorting the keys of each anew is wasted. The shapes met last are kept:
 // few and small, because keys come from strangers.
-const SLOTS = 64 // a power of two
+const SLOTS = 256 // a power of two
 const KEPT_KEYS = 32
 const KEPT_KEY_LENGTH = 64
 const shapes = new Array<KeyShape | undefined>(SLOTS).fill(undefined)
 
 /** Sorts keys by UTF-16 code unit, from memory where it can; `keys` must not be empty. */
 export function shapeOf(keys: readonly string[]): KeyShape {
-  const first = keys[0] as string
-  const last = keys[keys.length - 1] as string
-  const slot =
-    (first.charCodeAt(0) * 5 + last.length * 3 + first.length + keys.length) & (SLOTS - 1)
+  const slot = slotOf(keys)
   const known = shapes[slot]
   if (known !== undefined && sameKeys(known.keys, keys)) return known
   const shape = {
@@ -31,6 +28,16 @@ export function shapeOf(keys: readonly string[]): KeyShape {
   }
   if (keys.length <= KEPT_KEYS && keys.every(isShort)) shapes[slot] = shape
   return shape
+}
+
+/** Looks at a few keys only: a collision costs a sort, nothing else. */
+function slotOf(keys: readonly string[]): number {
+  let sum = keys.length
+  for (let i = 0; i < keys.length && i < 8; i++) {
+    const key = keys[i] as string
+    sum = (sum * 31 + key.length * 7 + key.charCodeAt(0)) | 0
+  }
+  return (sum ^ (sum >> 8)) & (SLOTS - 1)
 }
 
 /** What to write before each value: `{"a":` for the first key in order, `,"b":` for the others. */

@@ -5,6 +5,7 @@ import { canonicalStringify } from './canonical.ts'
 import { BobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import { shortcutOf } from './shortcut.ts'
 
 /** The codes that say a primitive could not be built. */
 export type InvalidValueCode = Extract<ErrorCode, `E_INVALID_INITIAL_${string}_VALUE`>
@@ -33,13 +34,15 @@ export function record<Input, Output extends object>(
   code: InvalidValueCode,
   schema: v.GenericSchema<Input, Output>,
 ): RecordClass<Input, Output> {
+  const shortcut = shortcutOf(schema)
+
   class Base {
     static readonly schema = schema
     readonly #parsed = true
     #digest: string | undefined
 
     constructor(raw: Input) {
-      Object.assign(this, parseOrThrow(name, code, schema, raw))
+      Object.assign(this, shortcut?.(raw, {}) ?? parseOrThrow(name, code, schema, raw))
       Object.freeze(this)
     }
 

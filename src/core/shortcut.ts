@@ -6,12 +6,15 @@ type Shortcut<S extends v.GenericSchema> = (
   config: v.Config<v.BaseIssue<unknown>>,
 ) => v.InferOutput<S> | undefined
 
+/** The shortcuts of the schemas that have one, for schemas that are made of them. */
+const shortcuts = new WeakMap<object, Shortcut<v.GenericSchema>>()
+
 /**
  * The same schema with a quick way for values that fit. Whatever the shortcut does not answer goes
  * through the schema, so errors and odd cases are its business alone.
  */
 export function withShortcut<S extends v.GenericSchema>(schema: S, shortcut: Shortcut<S>): S {
-  return {
+  const quick = {
     ...schema,
     '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) {
       const value = shortcut(dataset.value, config)
@@ -19,6 +22,27 @@ export function withShortcut<S extends v.GenericSchema>(schema: S, shortcut: Sho
       return Object.assign(dataset, { typed: true as const, value })
     },
   }
+  shortcuts.set(quick, shortcut)
+  return quick
+}
+
+/** Gives what a schema gives for a value that fits, where there is a quick way to tell. */
+export function shortcutOf<S extends v.GenericSchema>(schema: S): Shortcut<S> | undefined {
+  return (shortcuts.get(schema) ?? plainShortcut(schema)) as Shortcut<S> | undefined
+}
+
+/** The schemas that only look, and give what they were given. */
+function plainShortcut(schema: v.GenericSchema): Shortcut<v.GenericSchema> | undefined {
+  if ('pipe' in schema) return undefined
+  if ('wrapped' in schema) return shortcutOf(schema.wrapped as v.GenericSchema)
+  if (schema.type === 'string' || schema.type === 'boolean') {
+    const { type } = schema
+    return (value) => (typeof value === type ? value : undefined)
+  }
+  if ('literal' in schema) return (value) => (value === schema.literal ? value : undefined)
+  if (schema.type !== 'picklist' || !('options' in schema)) return undefined
+  const options = schema.options as readonly unknown[]
+  return (value) => (options.includes(value) ? value : undefined)
 }
 
 /** `v.strictObject` for records that are made by the thousand: one pass over a prepared list of fields. */
@@ -28,6 +52,7 @@ export function recordFields<const Entries extends v.ObjectEntries>(
   const fields = Object.entries(entries).map(([key, schema]) => ({
     key,
     schema,
+    shortcut: shortcutOf(schema),
     isOptional: schema.type === 'optional',
     fixed: fixedDefault(schema),
   }))
@@ -36,7 +61,7 @@ export function recordFields<const Entries extends v.ObjectEntries>(
     const output: Record<string, unknown> = {}
     let known = 0
     for (let i = 0; i < fields.length; i++) {
-      const { key, schema, isOptional, fixed } = fields[i] as (typeof fields)[number]
+      const { key, schema, shortcut, isOptional, fixed } = fields[i] as (typeof fields)[number]
       const value = (input as Record<string, unknown>)[key]
       if (value === undefined) {
         if (!isOptional || key in input) return undefined
@@ -44,6 +69,11 @@ export function recordFields<const Entries extends v.ObjectEntries>(
         continue
       }
       known++
+      const quick: unknown = shortcut?.(value, config)
+      if (quick !== undefined) {
+        output[key] = quick
+        continue
+      }
       const result = schema['~run']({ value }, config)
       if (!result.typed || result.issues !== undefined) return undefined
       output[key] = result.value

@@ -1,4 +1,5 @@
 import { argumentError } from './argument-error.ts'
+import { factsOf, markNormalized } from './argument-facts.ts'
 import type { JsonObject } from './json.ts'
 import { findFault, surveyText } from './json-scan.ts'
 import { type ArgumentLimits, copyPlain } from './plain-json.ts'
@@ -8,9 +9,6 @@ export { unparsedArguments } from './unparsed-arguments.ts'
 
 /** The limits for arguments; the depth leaves room for the records that canonical JSON wraps them in. */
 export const ARGUMENT_LIMITS: ArgumentLimits = Object.freeze({ depth: 500, chars: 4 * 1024 * 1024 })
-
-/** Results within the default limits, which need no second look. */
-const normalized = new WeakSet<object>()
 
 /**
  * Arguments as deep-frozen real JSON, from a JSON text or a plain object; refuses whatever JSON would
@@ -24,7 +22,7 @@ export function normalizeArguments(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
   }
-  if (limits === ARGUMENT_LIMITS && normalized.has(value)) return value as JsonObject
+  if (limits === ARGUMENT_LIMITS && factsOf(value) !== undefined) return value as JsonObject
   return remember(copyPlain(value, limits), limits)
 }
 
@@ -56,7 +54,7 @@ function textError(text: string, limits: ArgumentLimits): Error | undefined {
 }
 
 function remember(result: JsonObject, limits: ArgumentLimits): JsonObject {
-  if (limits === ARGUMENT_LIMITS) normalized.add(result)
+  if (limits === ARGUMENT_LIMITS) markNormalized(result)
   return result
 }
 

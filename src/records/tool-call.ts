@@ -5,7 +5,7 @@ import { checksum } from '../core/checksum.ts'
 import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { record } from '../core/record.ts'
-import { recordFields, withShortcut } from '../core/shortcut.ts'
+import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
 import { rawArgsField, restoreResults, resultsField } from './tool-call-results.ts'
@@ -95,28 +95,37 @@ const fields = recordFields({
   completedAt: dateField,
 })
 
-const toolCallSchema = v.pipe(
+const carefulToolCall = v.pipe(
   fields,
   v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
     const fault = crossFieldFault(value)
-    if (fault !== undefined) {
-      const [key, message] = fault
-      addIssue({
-        message,
-        path: [{ type: 'object', origin: 'value', input: value, key, value: value[key] }],
-      })
-      return NEVER
-    }
-    // The parsed object is ours alone: completing it in place costs half of what a copy does.
-    return Object.assign(value, {
-      checksum: value.checksum ?? checksum(value.tool, value.args),
-      settlement: value.settlement ?? (value.isError ? ('failed' as const) : ('ok' as const)),
-      updatedAt: value.updatedAt ?? value.completedAt,
+    if (fault === undefined) return completed(value)
+    const [key, message] = fault
+    addIssue({
+      message,
+      path: [{ type: 'object', origin: 'value', input: value, key, value: value[key] }],
     })
+    return NEVER
   }),
 )
 
+const readFields = shortcutOf(fields)
+
+const toolCallSchema = withShortcut(carefulToolCall, (input, config) => {
+  const value = readFields?.(input, config)
+  return value && crossFieldFault(value) === undefined ? completed(value) : undefined
+})
+
 type Fields = v.InferOutput<typeof fields>
+
+/** The parsed object is ours alone: completing it in place costs half of what a copy does. */
+function completed(value: Fields) {
+  return Object.assign(value, {
+    checksum: value.checksum ?? checksum(value.tool, value.args),
+    settlement: value.settlement ?? (value.isError ? ('failed' as const) : ('ok' as const)),
+    updatedAt: value.updatedAt ?? value.completedAt,
+  })
+}
 
 function isNonEmptyList(input: unknown): boolean {
   return Array.isArray(input) && input.length > 0 && input.every((path) => typeof path === 'string')

@@ -11,6 +11,11 @@ export function utcTime(millis: number): DateTime<true> {
   return DateTime.fromMillis(millis, UTC) as DateTime<true>
 }
 
+/** The stored form of a time: what Luxon writes in UTC, from the engine's own several times faster writer. */
+export function isoTime(time: DateTime): string {
+  return new Date(time.toMillis()).toISOString()
+}
+
 const UTC = { zone: FixedOffsetZone.utcInstance }
 
 /** What a time field accepts; it is stored as a Luxon `DateTime` in UTC. */

@@ -1,9 +1,11 @@
+import { DateTime } from 'luxon'
 import * as v from 'valibot'
 import { sha256Hex } from '#hash'
 import { brandOf } from './brand.ts'
 import { canonicalStringify } from './canonical.ts'
 import { BobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
+import { isoTime } from './fields.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { shortcutOf } from './shortcut.ts'
 
@@ -96,6 +98,8 @@ function causeOf(issue: v.BaseIssue<unknown>): { cause?: unknown } {
 }
 
 function toJsonValue(value: unknown): JsonValue {
+  if (typeof value !== 'object' || value === null) return value as JsonValue
+  if (value instanceof DateTime) return isoTime(value)
   if (Array.isArray(value)) return value.map(toJsonValue)
   return hasJsonForm(value) ? value.toJSON() : (value as JsonValue)
 }

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { jsonField } from './fields.ts'
+import { recordFields, shortcutOf, withShortcut } from './shortcut.ts'
 
 /** How an id came to be: issued for pairing, another id put to that use, or minted here. */
 const ID_ORIGINS = ['natural', 'conflated', 'synthetic'] as const
 
 /** Where a call came from on the wire, with the provider's own ids kept apart and untouched. */
-const wireReferenceSchema = v.strictObject({
+const wireReferenceSchema = recordFields({
   /** Who issued it, e.g. `openai`. */
   provider: v.string(),
   /** Which protocol carried it, e.g. `openai-responses`. */
@@ -23,9 +24,17 @@ const wireReferenceSchema = v.strictObject({
 
 export type WireReference = Readonly<v.InferOutput<typeof wireReferenceSchema>>
 
-export const wireReferenceField = v.pipe(
-  wireReferenceSchema,
-  v.transform((wire): WireReference => Object.freeze(wire)),
+const readWireReference = shortcutOf(wireReferenceSchema)
+
+export const wireReferenceField = withShortcut(
+  v.pipe(
+    wireReferenceSchema,
+    v.transform((wire): WireReference => Object.freeze(wire)),
+  ),
+  (input, config) => {
+    const wire = readWireReference?.(input, config)
+    return wire && Object.freeze(wire)
+  },
 )
 
 /** Opaque state that only the provider that made it may see again. */

@@ -40,8 +40,10 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
 
 function fitRequest({ settings, request, ctx, observed, origin }: Turn) {
   const tools = settings.budget === undefined ? [] : definitionsOf(ctx.tools)
-  return request.prepare(tools, ctx.output?.schema, (report) =>
-    observed.emit('budget', report, origin),
+  return request.prepare(
+    () => definitionsOf(ctx.tools),
+    ctx.output?.schema,
+    (report) => observed.emit('budget', report, origin),
   )
 }
 

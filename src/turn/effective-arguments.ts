@@ -1,5 +1,6 @@
 import { canonicalStringify } from '../core/canonical.ts'
 import type { JsonObject } from '../core/json.ts'
+import { sameJson } from '../core/same-json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 
 /**
@@ -7,7 +8,8 @@ import { normalizeArguments } from '../core/strict-json.ts'
  * where validation made something else of them, such as a `Date`.
  */
 export function effectiveArguments(args: JsonObject, value: unknown): JsonObject {
-  if (value === args || typeof value !== 'object' || value === null) return args
+  // Schemas give back a copy even where nothing changed; telling so is cheaper than reading it again.
+  if (typeof value !== 'object' || value === null || sameJson(value, args)) return args
   try {
     return normalizeArguments(value)
   } catch {

@@ -46,7 +46,7 @@ export class TurnRequest {
 
   /** Brings the request up to date before an iteration; a reason to stop when it cannot be made to fit. */
   async prepare(
-    tools: readonly ToolDefinition[],
+    tools: () => readonly ToolDefinition[],
     output: JsonObject | undefined,
     onReport: (report: BudgetReport) => void,
   ): Promise<StopReason | undefined> {
@@ -59,7 +59,8 @@ export class TurnRequest {
       return undefined
     }
     await this.#count(this.#budget)
-    const request = { instructions, tools, context: context.pieces, ...(output && { output }) }
+    const parts = { instructions, tools: tools(), context: context.pieces }
+    const request = { ...parts, ...(output && { output }) }
     const { items, context: kept, report } = await this.#budget.fit(request)
     this.items = items
     this.instructions = withContext(instructions, kept)

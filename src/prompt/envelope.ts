@@ -35,13 +35,15 @@ export function envelope(key: Uint8Array, header: EnvelopeHeader, body: string):
   const { role, trust, id, index, details } = header
   const shown = bodyText(body)
   const mark = nonce(key, id, index === undefined ? role : `${role}/${index}`, shown)
-  let attributes = ` role="${role}" trust="${trust}" id="${headerValue(id)}"`
-  if (index !== undefined) attributes += ` index="${index}"`
+  const pieces = [`<${TAG_NAME} role="${role}" trust="${trust}" id="`, headerValue(id), '"']
+  if (index !== undefined) pieces.push(` index="${index}"`)
   for (const name in details) {
     const value = details[name]
-    if (value !== undefined) attributes += ` ${name}="${headerValue(String(value))}"`
+    if (value !== undefined) pieces.push(' ', name, '="', headerValue(String(value)), '"')
   }
-  return `<${TAG_NAME}${attributes} nonce="${mark}">\n${shown}\n</${TAG_NAME} nonce="${mark}">`
+  pieces.push(' nonce="', mark, '">\n', shown, `\n</${TAG_NAME} nonce="`, mark, '">')
+  // Joined, not added up: the history keeps this text, and the engine would keep every piece of a sum.
+  return pieces.join('')
 }
 
 /** Text as an envelope shows it: nothing invisible, no chat markers, no tag of ours. */

@@ -27,14 +27,11 @@ export function isInstanceOf<T = unknown>(
   constructor?: Constructor<T>,
 ): value is T {
   if (typeof value !== 'object' || value === null) return false
-  const check: unknown = Reflect.get(value, brandOf(name))
-  if (typeof check === 'function') return answersTrue(check, value)
-  return constructor !== undefined && !hasBrand(constructor, name) && value instanceof constructor
-}
-
-function answersTrue(check: object, value: object): boolean {
+  // A guard never throws: a proxy may answer any question with an error, a revoked one answers none.
   try {
-    return Reflect.apply(check as () => unknown, value, []) === true
+    const check: unknown = Reflect.get(value, brandOf(name))
+    if (typeof check === 'function') return Reflect.apply(check, value, []) === true
+    return constructor !== undefined && !hasBrand(constructor, name) && value instanceof constructor
   } catch {
     return false
   }

@@ -56,6 +56,15 @@ describe('isInstanceOf', () => {
       },
     }
     expect(isInstanceOf(hostile, 'ToolCall')).toBe(false)
+    const revoked = Proxy.revocable({}, {})
+    revoked.revoke()
+    const trap = () => {
+      throw new Error('no')
+    }
+    for (const value of [revoked.proxy, new Proxy({}, { get: trap, getPrototypeOf: trap })]) {
+      expect(isInstanceOf(value, 'ToolCall')).toBe(false)
+      expect(isInstanceOf(value, 'Mine', class {})).toBe(false)
+    }
     for (const value of [null, undefined, 1, 'x', () => undefined]) {
       expect(isInstanceOf(value, 'ToolCall')).toBe(false)
     }

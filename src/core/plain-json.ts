@@ -1,4 +1,5 @@
 import { argumentError } from './argument-error.ts'
+import { isBobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 import type { JsonArray, JsonObject, JsonValue } from './json.ts'
 import { isUnsafeInteger } from './json-scan.ts'
@@ -13,7 +14,15 @@ export interface ArgumentLimits {
 
 /** Copies a plain object into deep-frozen real JSON, or refuses it with the path of the offender. */
 export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
-  return copyContainer({ limits, chars: 0, trail: [], ancestors: [] }, value, 1) as JsonObject
+  const state: Copying = { limits, chars: 0, trail: [], ancestors: [] }
+  try {
+    if (Array.isArray(value)) throw argumentError('not-an-object', [], 'it is an array')
+    return copyContainer(state, value, 1) as JsonObject
+  } catch (error) {
+    if (isBobbinError(error)) throw error
+    // Getters and proxies run code of their own, which may throw anything.
+    throw refusal(state, 'unsupported-type', 'reading it throws an error')
+  }
 }
 
 interface Copying {

@@ -333,6 +333,37 @@ describe('normalizeArguments', () => {
     expect(reads).toBe(1)
   })
 
+  it('refuses what throws when it is read, and says where', () => {
+    const boom = () => {
+      throw new Error('boom')
+    }
+    const revoked = Proxy.revocable({}, {})
+    revoked.revoke()
+    const cases: [unknown, string][] = [
+      [
+        {
+          list: [
+            {
+              get a() {
+                return boom()
+              },
+            },
+          ],
+        },
+        'args.list[0].a',
+      ],
+      [{ inner: new Proxy({}, { ownKeys: boom }) }, 'args.inner'],
+      [{ inner: revoked.proxy }, 'args.inner'],
+      [revoked.proxy, 'args'],
+    ]
+    for (const [value, path] of cases) {
+      expect(refused(() => normalizeArguments(value))).toMatchObject({
+        rule: 'unsupported-type',
+        path,
+      })
+    }
+  })
+
   it('gives its own results back as they are, unless other limits ask for another look', () => {
     const result = normalizeArguments({ a: { b: 1 } })
     const parsed = normalizeArguments('{"a":[1]}')

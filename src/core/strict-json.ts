@@ -19,7 +19,7 @@ export function normalizeArguments(
   limits: ArgumentLimits = ARGUMENT_LIMITS,
 ): JsonObject {
   if (typeof value === 'string') return parseArguments(value, limits)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null) {
     throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
   }
   if (limits === ARGUMENT_LIMITS && factsOf(value) !== undefined) return value as JsonObject

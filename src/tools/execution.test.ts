@@ -109,6 +109,15 @@ describe('Tool.executor', () => {
     ['NaN', { text: Number.NaN }, undefined],
     ['a BigInt', { text: 1n }, undefined],
     ['nothing', undefined, undefined],
+    [
+      'a getter that throws',
+      {
+        get text(): string {
+          throw new Error('no')
+        },
+      },
+      undefined,
+    ],
   ])('tells of start and end once also for %s', async (_, args, callId) => {
     const { events, error } = await observe(echo, args)
     expect(isBobbinError(error, 'E_INVALID_ARGUMENTS')).toBe(true)

@@ -163,10 +163,30 @@ describe('Tool.executor', () => {
     expect(runs).toBe(0)
   })
 
-  it('is not changed by an observer that throws', async () => {
-    const emit = () => {
-      throw new Error('observer')
-    }
+  it('wraps what a function inside the schema throws as well', async () => {
+    const thrown = new Error('no database')
+    const tool = new Tool({
+      name: 'checked',
+      description: 'Fails while its arguments are checked.',
+      inputSchema: z.object({}).transform(() => {
+        throw thrown
+      }),
+      handler: () => 'never',
+    })
+    const { events, error } = await observe(tool, {})
+    expect(error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', cause: thrown })
+    expect(events[1]).toMatchObject({ isError: true, code: 'E_TOOL_DOWNSTREAM_ERROR' })
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('observer')
+      },
+    ],
+    ['fails later', () => Promise.reject(new Error('observer'))],
+  ])('is not changed by an observer that %s', async (_, emit) => {
     expect(await echo.executor({ emit })({ text: 'x' })).toBe('x')
   })
 

@@ -42,7 +42,7 @@ export async function execute(
       context.validated === undefined
         ? await validatedArguments(tool, read.args)
         : context.validated.value
-    return await callHandler(tool, args, toolContext(context, call.callId))
+    return await orWrapped(tool, () => tool.handler(args, toolContext(context, call.callId)))
   } catch (error) {
     code = isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR'
     throw error
@@ -64,7 +64,7 @@ function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } 
 }
 
 async function validatedArguments(tool: Executable, args: JsonObject): Promise<unknown> {
-  const result = await tool.validate(args)
+  const result = await orWrapped(tool, () => tool.validate(args))
   if (result.ok) return result.value
   const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
   const message = `The arguments of \`${tool.name}\` do not fit its input schema: ${faults.join('; ')}. Correct them and call again.`
@@ -74,13 +74,10 @@ async function validatedArguments(tool: Executable, args: JsonObject): Promise<u
   })
 }
 
-async function callHandler(
-  tool: Executable,
-  args: unknown,
-  context: ToolContext,
-): Promise<ToolOutput> {
+/** Handlers and the functions inside schemas are the tool's own code, and may throw anything. */
+async function orWrapped<T>(tool: Executable, ownCode: () => T | Promise<T>): Promise<T> {
   try {
-    return await tool.handler(args, context)
+    return await ownCode()
   } catch (cause) {
     const message = `The tool \`${tool.name}\` failed: ${describe(cause)}`
     throw new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
@@ -96,16 +93,13 @@ function describe(thrown: unknown): string {
   }
 }
 
-/** Observers never change what a call does. */
+/** Observers never change what a call does, nor do those that are async and fail later. */
 function emitSafely(
   context: ExecutionContext,
   event: ToolExecutionStartEvent | ToolExecutionEndEvent,
 ): void {
-  try {
-    context.emit?.(event)
-  } catch {
-    // A throwing observer is the observer's fault; the bus that carries events reports it.
-  }
+  // A failing observer is the observer's fault; the bus that carries events reports it.
+  new Promise<void>((resolve) => resolve(context.emit?.(event))).catch(() => undefined)
 }
 
 function toolContext(context: ExecutionContext, callId: string): ToolContext {

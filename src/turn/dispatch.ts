@@ -38,8 +38,7 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   return reason && { status: 'stopped', text: '', reason }
 }
 
-function fitRequest({ settings, request, ctx, observed, origin }: Turn) {
-  const tools = settings.budget === undefined ? [] : definitionsOf(ctx.tools)
+function fitRequest({ request, ctx, observed, origin }: Turn) {
   return request.prepare(
     () => definitionsOf(ctx.tools),
     ctx.output?.schema,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
+import { bytesMedia } from '../spool/media-reader.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
@@ -23,6 +24,23 @@ function counting(reader: SpoolReader): { reader: SpoolReader; bytes: () => numb
     },
   }
 }
+
+describe('SpooledArtifact', () => {
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['text', 'log'],
+    ['a media reader', bytesMedia(new Uint8Array([1]))],
+  ])('refuses %s instead of a spool reader', (_, reader) => {
+    const make = () => new SpooledArtifact(reader as SpoolReader)
+    expect(make).toThrow(expect.objectContaining({ code: 'E_NOT_A_SPOOL_READER' }))
+  })
+
+  it('takes a limit that is no number for one that is exceeded', async () => {
+    const limit = { limit: 3 } as unknown as number
+    const asked = (await artifact('four')).asString(limit)
+    await expect(asked).rejects.toMatchObject({ code: 'E_LIMIT_EXCEEDED' })
+  })
+})
 
 describe('SpooledArtifact lines', () => {
   it('gives lines without terminators, counted from 0', async () => {

@@ -5,7 +5,7 @@ import type { Artifact } from '../spool/artifact.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
 import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
-import type { SpoolReader } from '../spool/spool-reader.ts'
+import { assertSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { clamp, METHOD_LIMITS } from './answer-limits.ts'
@@ -48,7 +48,7 @@ export class SpooledArtifact implements Artifact {
   readonly #reader: SpoolReader
 
   constructor(reader: SpoolReader) {
-    this.#reader = reader
+    this.#reader = assertSpoolReader(reader)
     Object.freeze(this)
   }
 
@@ -164,7 +164,8 @@ export class SpooledArtifact implements Artifact {
   /** The whole text, byte for byte, refused above `limit` bytes. */
   async asString(limit = DEFAULT_TEXT_LIMIT): Promise<string> {
     const actual = this.byteLength()
-    if (actual > limit) {
+    // Said this way round, a limit that is no number refuses too.
+    if (!(actual <= limit)) {
       const message = `The artifact has ${actual} bytes, more than the limit of ${limit}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
     }

@@ -8,7 +8,7 @@ import { TRUST_TIERS } from './trust.ts'
 
 /** A time in UTC, as records hold it. */
 export function utcTime(millis: number): DateTime<true> {
-  return DateTime.fromMillis(millis, UTC) as DateTime<true>
+  return DateTime.fromMillis(Math.trunc(millis), UTC) as DateTime<true>
 }
 
 /** The stored form of a time: what Luxon writes in UTC, from the engine's own several times faster writer. */
@@ -46,12 +46,15 @@ export const dateField = withShortcut(carefulDate, (input) => {
 function toDateTime(input: DateInput): DateTime | undefined {
   if (typeof input === 'number') return utcTime(input)
   if (typeof input === 'string') return fromText(input)
-  if (DateTime.isDateTime(input)) {
-    return input instanceof DateTime && input.zoneName === 'UTC' ? input : utcTime(input.toMillis())
-  }
+  if (DateTime.isDateTime(input)) return isStoredForm(input) ? input : utcTime(input.toMillis())
   if (Object.prototype.toString.call(input) !== '[object Date]') return undefined
   const millis = Date.prototype.getTime.call(input)
   return Number.isNaN(millis) ? undefined : utcTime(millis)
+}
+
+/** What records hold: a `DateTime` of this copy of Luxon, in UTC, of whole milliseconds. */
+function isStoredForm(date: DateTime): boolean {
+  return date instanceof DateTime && date.zoneName === 'UTC' && Number.isInteger(date.toMillis())
 }
 
 /** Luxon's own ISO parser is ten times slower than the engine's on the form that records store. */
@@ -98,7 +101,7 @@ export function frozenJson<Input, Output extends JsonValue>(convert: (input: Inp
     } catch (error) {
       if (!isBobbinError(error)) throw error
       addIssue({
-        message: `holds something that is not strict JSON: ${error.message}`,
+        message: `holds something that is not strict JSON: ${error.message.replace(/\.$/, '')}`,
         input: error,
       })
       return NEVER

@@ -124,6 +124,15 @@ describe('ToolCall', () => {
     expect(new ToolCall(raw({ createdAt: date })).createdAt.toMillis()).toBe(AT)
   })
 
+  it('keeps whole milliseconds, which is what its JSON holds', () => {
+    const call = new ToolCall(
+      raw({ createdAt: AT + 0.7, completedAt: DateTime.fromMillis(AT + 5.2, { zone: 'utc' }) }),
+    )
+    const times = ({ createdAt, completedAt }: ToolCall) => [createdAt, completedAt].map(Number)
+    expect(times(call)).toEqual([AT, AT + 5])
+    expect(times(ToolCall.fromJSON(JSON.parse(JSON.stringify(call))))).toEqual(times(call))
+  })
+
   it('takes the completion for the last update unless told otherwise', () => {
     expect(new ToolCall(raw()).updatedAt.toMillis()).toBe(AT + 5)
     expect(new ToolCall(raw({ updatedAt: AT + 3 })).updatedAt.toMillis()).toBe(AT + 3)
@@ -228,6 +237,7 @@ describe('ToolCall refuses', () => {
     expect(error.data.path).toBe(path)
     expect(error.message).toMatch(says)
     expect(error.message).toContain(path === '' ? '`ToolCall`' : `\`ToolCall.${path}\``)
+    expect(error.message).toMatch(/[^.]\.$/)
   })
 
   it('a mixed results array', async () => {

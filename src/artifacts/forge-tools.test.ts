@@ -117,8 +117,10 @@ describe('forgeTools', () => {
   it('bounds what it says about unknown ids', async () => {
     const results = await text('a')
     const calls = Array.from({ length: 64 }, (_, i) => ({ id: `${i}-${'x'.repeat(500)}`, results }))
-    const answer = await forge(calls).ask('artifact_head', { callId: 'y'.repeat(9_999) })
+    const callId = `${'y'.repeat(99)}${'😀'.repeat(4_000)}`
+    const answer = await forge(calls).ask('artifact_head', { callId })
     expect(answer.length).toBeLessThan(3_000)
+    expect(answer.isWellFormed()).toBe(true)
   })
 
   it('has an index only where some call gave several results', async () => {

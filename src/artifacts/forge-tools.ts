@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
@@ -167,7 +168,7 @@ function listed(names: readonly string[]): string {
   return names.length > 20 ? `${shown} (the newest 20 of ${names.length})` : shown
 }
 
-const shorten = (id: string) => (id.length > 100 ? `${id.slice(0, 100)}…` : id)
+const shorten = (id: string) => brief(id, 101)
 
 async function run(
   query: Query,

@@ -1,7 +1,7 @@
+import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
 import { queriesOf } from './query.ts'
-import { brief } from './text-cut.ts'
 
 const PREVIEW_CHARS = 800
 const MAX_LISTED = 20

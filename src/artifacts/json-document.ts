@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
@@ -7,7 +8,6 @@ import { isSpace, typeOf } from './json-grammar.ts'
 import type { JsonContainer, JsonType, MemberListener, ScanStart } from './json-member.ts'
 import { formatPath, type JsonPath, pathLeadsNowhere } from './json-path.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { brief } from './text-cut.ts'
 
 /** A value in a document: where it begins and what it is. `lines` is NDJSON as a whole. */
 export interface JsonPlace {

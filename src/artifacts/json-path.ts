@@ -1,6 +1,6 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
-import { brief } from './text-cut.ts'
 
 /** The steps of a path: keys of objects and positions in arrays, all as text. */
 export type JsonPath = readonly string[]

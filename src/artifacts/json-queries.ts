@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, SCAN_MS } from './answer-limits.ts'
 import { itemCursor } from './cursor.ts'
 import type { JsonPlace, ScanOptions } from './json-document.ts'
@@ -11,7 +12,6 @@ import {
 } from './json-items.ts'
 import { parsePath, valueAt } from './json-path.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
-import { brief } from './text-cut.ts'
 
 /** What the queries on JSON need of an artifact. */
 interface QueryableJson {

@@ -1,4 +1,4 @@
-import { cutText } from './text-cut.ts'
+import { cutText } from '../core/cut-text.ts'
 
 /** A part of a Markdown text that a query can ask for; lines are counted from 0. */
 export type MarkdownBlock =

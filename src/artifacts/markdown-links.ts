@@ -1,5 +1,5 @@
 import type { Token } from 'marked'
-import { cutText } from './text-cut.ts'
+import { cutText } from '../core/cut-text.ts'
 
 export interface MarkdownLink {
   readonly line: number

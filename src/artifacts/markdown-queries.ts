@@ -1,10 +1,10 @@
+import { brief } from '../core/cut-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, MAX_LINES, SCAN_MS } from './answer-limits.ts'
 import { lineCursor, readLineCursor } from './cursor.ts'
 import type { LineRange, LineWindow, WindowLimits } from './line-window.ts'
 import type { MarkdownBlock } from './markdown-blocks.ts'
 import type { MarkdownLink } from './markdown-links.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
-import { brief } from './text-cut.ts'
 import { fitLines } from './text-queries.ts'
 
 interface Scan {

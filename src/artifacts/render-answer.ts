@@ -1,6 +1,6 @@
+import { cutText } from '../core/cut-text.ts'
 import { ANSWER_CHARS } from './answer-limits.ts'
 import type { QueryAnswer } from './query.ts'
-import { cutText } from './text-cut.ts'
 
 /** Room for line numbers and markers beside the text that the queries bound themselves. */
 const HARD_LIMIT = ANSWER_CHARS + 4_000

@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -23,7 +24,6 @@ import { parsePath, pathLeadsNowhere, valueAt } from './json-path.ts'
 import { jsonQueries } from './json-queries.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
-import { brief } from './text-cut.ts'
 
 /** Items that one call of a method gives at most. */
 const MAX_ITEMS = 10_000

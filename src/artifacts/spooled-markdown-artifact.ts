@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { type MarkdownBlock, MarkdownBlocks } from './markdown-blocks.ts'
@@ -5,7 +6,6 @@ import { linkDefinition, linkReader, type MarkdownLink } from './markdown-links.
 import { markdownQueries } from './markdown-queries.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
-import { brief } from './text-cut.ts'
 
 export type MarkdownHeading = Extract<MarkdownBlock, { kind: 'heading' }>
 export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>

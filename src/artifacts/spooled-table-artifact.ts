@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
@@ -6,7 +7,6 @@ import { type FilterOperand, type FilterOperator, satisfies } from './json-filte
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
 import { tableQueries } from './table-queries.ts'
-import { brief } from './text-cut.ts'
 
 const MAX_ROWS = 10_000
 /** Distinct values that a count holds; rows with further ones are counted together. */

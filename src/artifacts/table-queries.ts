@@ -1,9 +1,9 @@
+import { brief } from '../core/cut-text.ts'
 import { ANSWER_CHARS, SCAN_MS } from './answer-limits.ts'
 import type { RowScan } from './csv-table.ts'
 import { itemCursor, readItemCursor } from './cursor.ts'
 import { FILTER_OPERATORS, type FilterOperand, type FilterOperator } from './json-filter.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
-import { brief } from './text-cut.ts'
 
 interface Row {
   readonly index: number

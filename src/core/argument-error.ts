@@ -1,3 +1,4 @@
+import { brief } from './cut-text.ts'
 import { BobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 
@@ -51,7 +52,7 @@ function formatPath(path: ArgumentPath): string {
 function formatStep(step: string | number): string {
   if (typeof step === 'number') return `[${step}]`
   if (step.length <= SHOWN_KEY && /^[A-Za-z_$][\w$]*$/.test(step)) return `.${step}`
-  const cut = step.length > SHOWN_KEY ? `${step.slice(0, SHOWN_KEY)}…` : step
+  const cut = brief(step, SHOWN_KEY + 1)
   // Backticks quote the path in messages, so they are escaped like quotes.
   return `[${JSON.stringify(cut.toWellFormed()).replaceAll('`', '\\u0060')}]`
 }

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { cutText } from './cut-text.ts'
 import type { JsonObject } from './json.ts'
 
 const HEAD = 200
@@ -21,12 +22,7 @@ function headOf(received: string | Uint8Array): string {
       : new TextDecoder('utf-8', { ignoreBOM: true }).decode(received.subarray(0, 4 * HEAD), {
           stream: received.byteLength > 4 * HEAD,
         })
-  const splitsPair = isHighSurrogate(text.charCodeAt(HEAD - 1)) && text.length > HEAD
-  return text.slice(0, splitsPair ? HEAD - 1 : HEAD).toWellFormed()
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
+  return cutText(text, HEAD).toWellFormed()
 }
 
 /**

@@ -1,9 +1,9 @@
 import { hmacSha256, sha256Hex } from '#hash'
+import { cutText } from '../core/cut-text.ts'
 import type { TrustTier } from '../core/trust.ts'
 import { escapeCodePoint, visibleText } from '../text/visible-text.ts'
 import { escapeChatMarkers } from './chat-markers.ts'
 import { escapeTagName, TAG_NAME } from './tag-name.ts'
-import { cutText } from './text-cut.ts'
 
 /** What an envelope holds. */
 export type EnvelopeRole = 'result' | 'error' | 'handle' | 'media' | 'memory' | 'retrievable'

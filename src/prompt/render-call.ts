@@ -1,3 +1,4 @@
+import { cutText } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
@@ -13,7 +14,6 @@ import { type EnvelopeDetails, envelope } from './envelope.ts'
 import { artifactParts } from './render-artifacts.ts'
 import { mediaParts } from './render-media.ts'
 import type { RenderedPart } from './rendered-part.ts'
-import { cutText } from './text-cut.ts'
 
 /** A settled call as the model sees it. */
 export interface RenderedCall {

@@ -1,10 +1,10 @@
+import { cutText } from '../core/cut-text.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
 import { RENDER_LIMITS } from './call-rendering.ts'
 import { type EnvelopeHeader, envelope } from './envelope.ts'
 import { TAG_NAME } from './tag-name.ts'
-import { cutText } from './text-cut.ts'
 
 /** What middleware put beside the conversation for this turn. */
 export interface PromptContext {

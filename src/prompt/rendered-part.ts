@@ -1,6 +1,6 @@
+import { cutText } from '../core/cut-text.ts'
 import type { MediaPart, TextPart } from '../records/history-item.ts'
 import type { Media } from '../spool/media.ts'
-import { cutText } from './text-cut.ts'
 
 /** A part of a rendered result: text in its envelope, or media whose bytes are still to be read. */
 export type RenderedPart = TextPart | { readonly type: 'media'; readonly media: Media }

@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
@@ -17,6 +18,5 @@ export function assertDigest(digest: unknown): string {
 /** A hostile name made short and visible, for messages. */
 function printable(value: unknown): string {
   if (typeof value !== 'string') return typeof value
-  const shown = value.length > 80 ? `${value.slice(0, 80)}…` : value
-  return JSON.stringify(shown).slice(1, -1)
+  return JSON.stringify(brief(value, 81)).slice(1, -1)
 }

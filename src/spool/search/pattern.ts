@@ -1,4 +1,5 @@
 import type { RE2JS as Re2 } from 're2js'
+import { brief } from '../../core/cut-text.ts'
 import { BobbinError } from '../../core/error.ts'
 import { MAX_NEEDLE_BYTES } from '../scan/scanner.ts'
 import { type Program, programOf, requiredText } from './program.ts'
@@ -127,7 +128,7 @@ function unsupported(
   rule: string,
   cause?: unknown,
 ): BobbinError<'E_PATTERN_UNSUPPORTED'> {
-  const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
+  const shown = brief(pattern, 81)
   return new BobbinError(
     'E_PATTERN_UNSUPPORTED',
     `The pattern \`${shown}\` cannot be searched for. ${rule}`,

@@ -57,6 +57,8 @@ describe('ToolRegistry', () => {
 
   it('refuses a tool of the user that is named like a forged one', () => {
     expect(() => new ToolRegistry([tool('artifact_grep')])).toThrow(/reserved/)
+    const passing = tool('artifact_grep', { ephemeral: true, onCollision: 'replace' })
+    expect(() => new ToolRegistry([passing])).toThrow(/reserved/)
     expect(new ToolRegistry([forged('artifact_grep')]).size).toBe(1)
   })
 
@@ -70,6 +72,8 @@ describe('ToolRegistry', () => {
   })
 
   it('holds nothing but tools', () => {
-    expect(() => new ToolRegistry([{ name: 'a' } as Tool])).toThrow(/must be a Tool/)
+    for (const other of [{ name: 'a' }, undefined, null]) {
+      expect(() => new ToolRegistry([other as Tool])).toThrow(/must be a Tool/)
+    }
   })
 })

@@ -1,4 +1,5 @@
 import { BobbinError } from '../core/error.ts'
+import { ArtifactTool } from './artifact-tool.ts'
 import { Tool } from './tool.ts'
 import type { CollisionPolicy } from './tool-options.ts'
 
@@ -14,11 +15,12 @@ export class ToolRegistry implements Iterable<Tool> {
   }
 
   /** Adds a tool; two of one name collide by `onCollision`, the tool's own policy unless given. */
-  register(tool: Tool, onCollision: CollisionPolicy = tool.onCollision): this {
+  register(tool: Tool, onCollision?: CollisionPolicy): this {
     requireTool(tool)
     if (this.#tools.has(tool.name)) {
-      if (onCollision === 'keep') return this
-      if (onCollision === 'throw') throw collision(tool.name)
+      const policy = onCollision ?? tool.onCollision
+      if (policy === 'keep') return this
+      if (policy === 'throw') throw collision(tool.name)
     }
     this.#tools.set(tool.name, tool)
     return this
@@ -67,7 +69,8 @@ function requireTool(tool: unknown): asserts tool is Tool {
     const message = `A registry holds tools only: what was registered ${rule}. Make it with \`new Tool({ … })\`.`
     throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: '', rule })
   }
-  if (tool.name.startsWith(FORGED_PREFIX) && !tool.ephemeral) {
+  const isForged = tool.ephemeral && ArtifactTool.isArtifactTool(tool)
+  if (tool.name.startsWith(FORGED_PREFIX) && !isForged) {
     const message = `\`${tool.name}\` is reserved: names that begin with \`${FORGED_PREFIX}\` belong to the tools that are forged around artifacts. Choose another name.`
     throw new BobbinError('E_TOOL_COLLISION', message, { tool: tool.name })
   }

@@ -1,3 +1,4 @@
+import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
@@ -5,6 +6,7 @@ import {
   type ArgumentIssue,
   type InputSchema,
   isSelfDescribing,
+  type SelfDescribingSchema,
   standardPart,
   type Validator,
 } from './input-schema.ts'
@@ -16,21 +18,33 @@ export interface CompiledSchema {
 }
 
 const MAX_ISSUES = 8
+const MAX_CHARS = 200
 
 /** Turns whatever schema the author chose into JSON Schema and a validator, or says what is missing. */
 export function compileSchema(schema: InputSchema): CompiledSchema {
   if (isSelfDescribing(schema)) {
-    const described = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
-    return { jsonSchema: objectSchema(described), validate: standardValidator(schema) }
+    return { jsonSchema: objectSchema(() => describe(schema)), validate: standardValidator(schema) }
   }
   const standard = standardPart(schema)
   if (standard !== undefined) throw cannotDescribe(String(standard['vendor']))
-  const jsonSchema = objectSchema(schema)
+  const jsonSchema = objectSchema(() => schema)
   return { jsonSchema, validate: jsonSchemaValidator(jsonSchema) }
 }
 
-function objectSchema(schema: unknown): JsonObject {
-  const json = normalizeArguments(schema)
+function describe(schema: SelfDescribingSchema): unknown {
+  return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
+}
+
+function objectSchema(give: () => unknown): JsonObject {
+  let json: JsonObject
+  try {
+    json = normalizeArguments(give())
+  } catch (cause) {
+    const rule = 'must be or give JSON Schema'
+    const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
+    const wayOut = 'Use types that JSON has, a string for a date for instance.'
+    throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}: ${why}. ${wayOut}`, cause)
+  }
   if (json['type'] === 'object') return json
   const rule = 'must describe an object: tools take named arguments'
   throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}. Wrap it, for example as { input: … }.`)
@@ -45,22 +59,26 @@ function cannotDescribe(vendor: string): BobbinError {
   return invalidSchema(rule, `\`Tool.inputSchema\` (${vendor}) ${rule}. ${wayOut}`)
 }
 
-const invalidSchema = (rule: string, message: string) =>
-  new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inputSchema', rule })
+const invalidSchema = (rule: string, message: string, cause?: unknown) =>
+  new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inputSchema', rule }, { cause })
 
 function standardValidator(schema: Extract<InputSchema, { '~standard': object }>): Validator {
   return async (args) => {
     const result = await schema['~standard'].validate(args)
     if (result.issues === undefined) return { ok: true, value: result.value }
-    const issues = result.issues.slice(0, MAX_ISSUES).map(
-      (issue): ArgumentIssue => ({
-        path: (issue.path ?? []).map(keyOf).join('.'),
-        rule: issue.message,
-      }),
-    )
-    return { ok: false, issues }
+    const issues = result.issues.slice(0, MAX_ISSUES)
+    return {
+      ok: false,
+      issues: issues.map(({ path = [], message }) => issue(path.map(keyOf).join('.'), message)),
+    }
   }
 }
+
+/** Keys and values in it come from the model, which reads it: short, and without a full stop of its own. */
+const issue = (path: string, message: string): ArgumentIssue => ({
+  path: brief(path, MAX_CHARS),
+  rule: brief(message, MAX_CHARS).replace(/\.$/, ''),
+})
 
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === 'object' ? segment.key : segment)
@@ -85,10 +103,11 @@ async function compileJsonSchema(jsonSchema: JsonObject) {
     const deepest = errors.filter(
       (error) => !errors.some((other) => isBelow(other.instanceLocation, error.instanceLocation)),
     )
-    return deepest.slice(0, MAX_ISSUES).map((error) => ({
-      path: error.instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.'),
-      rule: error.error,
-    }))
+    return deepest
+      .slice(0, MAX_ISSUES)
+      .map(({ instanceLocation, error }) =>
+        issue(instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.'), error),
+      )
   }
 }
 

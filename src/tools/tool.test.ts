@@ -137,4 +137,28 @@ describe('Tool.inputSchema', () => {
     expect(refusal({ inputSchema: z.string() }).message).toMatch(/must describe an object/)
     expect(refusal({ inputSchema: { type: 'array' } }).message).toMatch(/must describe an object/)
   })
+
+  it.each<[string, unknown, RegExp]>([
+    ['a type that JSON lacks', z.object({ at: z.date() }), /Date cannot be represented/],
+    ['something that is not JSON', { type: 'object', default: Number.NaN }, /`args.default`/],
+    ['a list', [], /not an object/],
+  ])('refuses %s and says why', (_, inputSchema, why) => {
+    const { data, message } = refusal({ inputSchema })
+    expect(data.path).toBe('inputSchema')
+    expect(message).toMatch(why)
+  })
+
+  it('reports faults in few words, whatever the model sent', async () => {
+    const closed = { type: 'object', additionalProperties: false } as const
+    for (const inputSchema of [z.strictObject({}), closed]) {
+      const tool = new Tool({ ...options(), inputSchema })
+      const sent = Object.fromEntries(
+        Array.from({ length: 100 }, (_, i) => [`${i}${'😀'.repeat(9_999)}`, 1]),
+      )
+      const text = JSON.stringify(await tool.validate(sent))
+      expect(text).toContain('"ok":false')
+      expect(text.length).toBeLessThan(5_000)
+      expect(JSON.parse(text)).toEqual(JSON.parse(text.toWellFormed()))
+    }
+  })
 })

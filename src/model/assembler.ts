@@ -41,16 +41,3 @@ function unfinishedCall({ tool, wire, args, rawArgs }: CallItem): UnfinishedCall
     rawArgs: rawArgs ?? JSON.stringify(args),
   }
 }
-
-/** Collects pieces of text and joins them once: appending to a string at each delta is slower. */
-export class TextBuffer {
-  readonly #pieces: string[] = []
-
-  push(piece: string): void {
-    this.#pieces.push(piece)
-  }
-
-  toString(): string {
-    return this.#pieces.join('')
-  }
-}

@@ -48,7 +48,7 @@ export interface GroupEncoderOptions<Entry> extends EncodeOptions {
   encodeGroup(group: Group, context: EncodeContext): readonly Entry[]
 }
 
-export const MISSING_RESULT: CallResult = {
+const MISSING_RESULT: CallResult = {
   isError: true,
   parts: [{ type: 'text', text: 'No result was recorded for this call.' }],
 }

@@ -256,7 +256,7 @@ export class HistoryBuilder {
 }
 
 /** An id that is there: absent, null and empty are not. */
-export function present(id: string | null | undefined): string | undefined {
+function present(id: string | null | undefined): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 

@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 export const EXPORT_VERSION = 1
 
 /** How many bytes of an artifact stand in one line; divisible by 3, so that no line is padded. */
-export const CHUNK_BYTES = 192 * 1024
+const CHUNK_BYTES = 192 * 1024
 
 /** One line of an export. Artifacts come before the first entry that refers to them. */
 export type ExportLine =

@@ -17,7 +17,7 @@ export interface RedactionTarget {
 export type Redact = (target: RedactionTarget) => readonly string[] | undefined
 
 /** What stands where something was removed. */
-export const REDACTED = '[redacted]'
+const REDACTED = '[redacted]'
 
 /** Which fields of each kind can be redacted: the others hold the log together. */
 const REDACTABLE: { readonly [K in EntryKind]: readonly string[] } = {

@@ -69,9 +69,6 @@ const MIGRATIONS: readonly string[] = [
   `,
 ]
 
-/** The version that this package writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length
-
 /** Brings a database to the current version; one from a newer package is refused untouched. */
 export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
   if (versionOf(sqlite) === migrations.length) return

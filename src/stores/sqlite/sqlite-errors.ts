@@ -36,7 +36,7 @@ const WAYS_OUT: Readonly<Record<StoreFailure, string>> = {
 }
 
 /** SQLite's result code, in the words of any binding. */
-export function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, errcode, rawCode, message } = error as Partial<Record<string, unknown>>
   const number = typeof errcode === 'number' ? errcode : rawCode

@@ -46,7 +46,7 @@ export function responsesModel(
 }
 
 /** The request without what the user sets; its type is the SDK's own. */
-export function bodyOf(
+function bodyOf(
   part: ResponsesPart,
   request: ModelRequest,
   model: string,

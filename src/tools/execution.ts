@@ -79,13 +79,13 @@ async function orWrapped<T>(tool: Executable, ownCode: () => T | Promise<T>): Pr
   try {
     return await ownCode()
   } catch (cause) {
-    const message = `The tool \`${tool.name}\` failed: ${describe(cause)}`
+    const message = `The tool \`${tool.name}\` failed: ${thrownText(cause)}`
     throw new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
   }
 }
 
 /** Anything can be thrown, also values whose own conversion to text throws. */
-function describe(thrown: unknown): string {
+export function thrownText(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown)
   } catch {

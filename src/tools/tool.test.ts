@@ -148,6 +148,16 @@ describe('Tool.inputSchema', () => {
     expect(message).toMatch(why)
   })
 
+  it('refuses the arguments when the schema itself throws', async () => {
+    const inputSchema = z.object({}).transform(() => {
+      throw new Error('no database')
+    })
+    expect(await new Tool({ ...options(), inputSchema }).validate({})).toEqual({
+      ok: false,
+      issues: [{ path: '', rule: 'could not be checked: no database' }],
+    })
+  })
+
   it('reports faults in few words, whatever the model sent', async () => {
     const closed = { type: 'object', additionalProperties: false } as const
     for (const inputSchema of [z.strictObject({}), closed]) {

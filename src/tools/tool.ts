@@ -1,9 +1,10 @@
 import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brief } from '../core/cut-text.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
-import { type Executable, execute } from './execution.ts'
+import { type Executable, execute, thrownText } from './execution.ts'
 import type { InputSchema, Validation } from './input-schema.ts'
 import { compileSchema } from './schema-validation.ts'
 import type { ExecutionContext, ToolOutput } from './tool-context.ts'
@@ -76,9 +77,14 @@ export class Tool<S extends InputSchema = InputSchema> {
     return (args) => execute(this.#executable, context, args)
   }
 
-  /** Checks arguments against the input schema once, for admission. */
-  validate(args: JsonObject): Promise<Validation> {
-    return this.#executable.validate(args)
+  /** Checks arguments against the input schema once, for admission; a schema that throws refuses. */
+  async validate(args: JsonObject): Promise<Validation> {
+    try {
+      return await this.#executable.validate(args)
+    } catch (error) {
+      const rule = `could not be checked: ${brief(thrownText(error), 200)}`
+      return { ok: false, issues: [{ path: '', rule }] }
+    }
   }
 
   /** Whether somebody must agree before this call runs. */

@@ -21,9 +21,6 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: { interface: true, type: true },
   // A package of its own, with its own dependencies.
   ignore: ['bench/**'],
-  // Not used yet; remove a line when the first import arrives.
-  ignoreDependencies: ['@google/genai'],
-  ignoreIssues: { 'src/turn/gates.ts': ['exports'] },
 }
 
 export default config

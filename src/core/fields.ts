@@ -7,7 +7,7 @@ import { normalizeArguments } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
 /** A time in UTC, as records hold it. */
-export function utcTime(millis: number): DateTime<true> {
+function utcTime(millis: number): DateTime<true> {
   return DateTime.fromMillis(Math.trunc(millis), UTC) as DateTime<true>
 }
 

@@ -55,6 +55,6 @@ export class IdProjection {
 }
 
 /** True when this wire issued the pairing id that the reference carries. */
-function issuedBy(api: string, wire: WireReference): boolean {
+export function issuedBy(api: string, wire: WireReference): boolean {
   return wire.api === api && wire.origin !== 'synthetic' && wire.callId !== undefined
 }

@@ -27,7 +27,7 @@ export type Approve = (request: GateRequest) => Promise<boolean | Omit<GateAnswe
 const KEYS = ['gate', 'approve', 'decidedBy', 'digest', 'args', 'reason']
 
 /** An application's answer in the store's words. It may come straight from a client: nothing is taken on faith. */
-export function decisionOf(gate: string, answer: unknown): NewGateDecision {
+function decisionOf(gate: string, answer: unknown): NewGateDecision {
   const refuse = (path: string, rule: string) => invalid(gate, path, rule)
   if (typeof answer !== 'object' || answer === null) throw refuse('', 'must be an object')
   const given = answer as Readonly<Record<string, unknown>>
@@ -80,15 +80,6 @@ export async function decideGate(
     }
   }
   return store.decideGate(conversation, gate, decision)
-}
-
-/** True for every way in which a decision can be refused. */
-export function isRefusedDecision(error: unknown): boolean {
-  return (
-    isBobbinError(error, 'E_INVALID_DECISION') ||
-    isBobbinError(error, 'E_GATE_STATE') ||
-    isBobbinError(error, 'E_NOT_FOUND')
-  )
 }
 
 function invalid(gate: string, path: string, rule: string): BobbinError {

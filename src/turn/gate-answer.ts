@@ -1,4 +1,4 @@
-import { BobbinError, isBobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'

@@ -183,9 +183,16 @@ export class Conversation {
     this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return
-    const at = this.batch.findIndex((item) => item.type === 'call' && item.id === shownId(call))
-    const asked = this.batch[at] as CallItem | undefined
-    if (asked !== undefined) this.batch[at] = { ...asked, result: await this.#show(call, note) }
+    const isShown = (item: HistoryItem) => item.type === 'call' && item.id === shownId(call)
+    let list = this.batch
+    let at = list.findIndex(isShown)
+    // What a person changed a call into may settle after the response of the original is complete.
+    if (at < 0 && call.editOf !== undefined) {
+      list = this.items
+      at = list.findLastIndex(isShown)
+    }
+    const asked = list[at] as CallItem | undefined
+    if (asked !== undefined) list[at] = { ...asked, result: await this.#show(call, note) }
   }
 
   #blobsOf({ results }: ToolCall) {

@@ -1,7 +1,8 @@
 import { DateTime } from 'luxon'
 import { checksum } from '../core/checksum.ts'
-import type { NewEntry } from '../store/entry.ts'
+import type { Intent, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Reconciliation } from '../tools/tool-options.ts'
 import { checkArguments } from './admission.ts'
@@ -80,7 +81,9 @@ async function finishStarted(
     return false
   }
   const tool = turn.settings.tools.get(asked.request.tool)
-  if (intent === undefined || tool === undefined || policy === 'abandon') return doubt(turn, asked)
+  if (intent === undefined || tool === undefined || policy === 'abandon') {
+    return doubt(turn, asked, intent)
+  }
   const found = await reconcile(turn, tool, intent.idempotencyKey)
   if (found?.happened === 'yes') {
     const results = await settleOutput(tool, found.output, turn.results)
@@ -90,12 +93,12 @@ async function finishStarted(
   const isRepeatable = intent.effect === 'read' || intent.effect === 'idempotent'
   const isSafe = found?.happened === 'no' || (isRepeatable && tool.effect === intent.effect)
   const validation = await checkArguments(tool, asked.request.args)
-  if (!isSafe || !validation.ok) return doubt(turn, asked)
+  if (!isSafe || !validation.ok) return doubt(turn, asked, intent)
   await runAdmitted(turn, { asked, tool, value: validation.value, intent, isLogged: true })
   return !turn.settled.has(asked.id)
 }
 
-async function doubt(turn: Turn, asked: AskedCall): Promise<false> {
+async function doubt(turn: Turn, asked: AskedCall, intent?: Intent): Promise<false> {
   const message = `The call \`${asked.id}\` of \`${asked.request.tool}\` was under way when its process ended; nobody knows whether it took effect.`
   turn.observed.emit('warning', { code: 'IN_DOUBT', message, toolCallId: asked.id }, turn.origin)
   const note: NewEntry = {
@@ -103,7 +106,9 @@ async function doubt(turn: Turn, asked: AskedCall): Promise<false> {
     turnId: turn.id,
     data: { level: 'warning', code: 'IN_DOUBT', message, data: { toolCallId: asked.id } },
   }
-  await endCall(turn, asked, 'in-doubt', IN_DOUBT, [note])
+  const end = { settlement: 'in-doubt', results: new Tokenizable(IN_DOUBT) } as const
+  const origin = intent?.editOf === undefined ? {} : { editOf: intent.editOf }
+  await settle(turn, recordCall(turn, asked, { ...end, ...origin }), [note])
   return false
 }
 

@@ -1,0 +1,193 @@
+import OpenAI from 'openai'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openaiResponses } from '../providers/openai/index.ts'
+import type { CallItem, OpenCallItem } from '../records/history-item.ts'
+import type { Gate } from '../store/gate.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import { eventRecorder } from '../testing/event-recorder.ts'
+import { type LoopbackProvider, loopbackProvider } from '../testing/loopback-provider.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { sampleTool } from '../testing/turn-samples.ts'
+import { wire } from '../wire/index.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const running: LoopbackProvider[] = []
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close()
+})
+
+const at = (callId: string) =>
+  ({ provider: 'p', api: 'scripted', type: 'search', origin: 'natural', callId }) as const
+
+const searched = (callId: string, text: string, more: Partial<CallItem> = {}): CallItem => ({
+  type: 'call',
+  id: callId,
+  tool: 'web_search',
+  args: { q: 'x' },
+  wire: at(callId),
+  executedBy: 'provider',
+  result: { isError: false, parts: [{ type: 'text', text }] },
+  ...more,
+})
+
+const openCall = (callId: string, gate?: OpenCallItem['gate']): OpenCallItem => ({
+  type: 'openCall',
+  id: callId,
+  tool: 'web_search',
+  args: { q: 'x' },
+  wire: at(callId),
+  executedBy: 'provider',
+  ...(gate && { gate }),
+})
+
+describe('a call that the provider ran', () => {
+  it('is announced, settled and told like any other, and keeps its own form for its wire', async () => {
+    const item = searched('ws_1', 'found it')
+    const model = scriptedModel([[{ item }, { text: 'so' }], [{ text: 'again' }]])
+    const runner = new TurnRunner({ model })
+    const recorder = eventRecorder(runner)
+    const { toolCalls, conversation } = await runner.run({ message: 'go' })
+    expect(toolCalls).toMatchObject([
+      { id: 'ws_1', tool: 'web_search', executedBy: 'provider', settlement: 'ok' },
+    ])
+    expect(recorder.of('toolCall').map(({ isComplete }) => isComplete)).toEqual([false, true])
+    expect(recorder.of('toolExecutionStart')).toEqual([])
+    await runner.run({ message: 'again', conversation })
+    const sent = model.requests[1]?.items.find(({ type }) => type === 'call')
+    expect((sent as CallItem).result).toEqual(item.result)
+  })
+
+  it('keeps ids unique when the provider counts from the start in every response', async () => {
+    const store = memoryStore()
+    const steps = [
+      [{ item: searched('ws_1', 'one') }, { call: 'look', id: 'ws_1' }],
+      [{ item: searched('ws_1', 'two') }, { text: 'x' }],
+    ]
+    const runner = new TurnRunner({
+      model: scriptedModel(steps),
+      store,
+      tools: [sampleTool('look', () => 'x')],
+    })
+    const outcome = await runner.run({ message: 'go' })
+    expect(outcome.status).toBe('completed')
+    expect(outcome.toolCalls.map(({ id }) => id).sort()).toEqual(['ws_1', 'ws_1~2', 'ws_1~3'])
+  })
+
+  it('settles under the id of the open call that an earlier response left', async () => {
+    const late = searched('ws_1', 'found late', { tool: '', args: {}, resultOnly: true })
+    const model = scriptedModel([
+      { parts: [{ item: openCall('ws_1') }], finish: 'pause' },
+      [{ item: late }, { text: 'so' }],
+    ])
+    const { toolCalls, status } = await new TurnRunner({ model }).run({ message: 'go' })
+    expect(status).toBe('completed')
+    expect(toolCalls).toMatchObject([{ id: 'ws_1', tool: 'web_search', args: { q: 'x' } }])
+    model.done()
+  })
+})
+
+const approval = { kind: 'approval', server: 'crm' } as const
+
+async function asking(gate: OpenCallItem['gate'] = approval) {
+  const store = memoryStore()
+  const model = scriptedModel([[{ text: 'may I?' }, { item: openCall('ask_1', gate) }]])
+  const outcome = await new TurnRunner({ model, store }).run({ message: 'go', conversation: 'k' })
+  const next = () => {
+    const then = scriptedModel([[{ text: 'done' }]])
+    const runner = new TurnRunner({ model: then, store })
+    const answered = () => {
+      const item = then.requests[0]?.items.find(({ type }) => type === 'openCall')
+      return (item as OpenCallItem | undefined)?.gate?.decision
+    }
+    return { runner, answered }
+  }
+  return { store, outcome, gate: outcome.gates[0] as Gate, next }
+}
+
+describe('a provider that asks leave', () => {
+  it('suspends the turn with its request as a gate', async () => {
+    const { outcome } = await asking({ kind: 'consent', url: 'https://consent.example/1' })
+    expect(outcome).toMatchObject({
+      status: 'suspended',
+      gates: [
+        {
+          type: 'provider-consent',
+          callId: 'ask_1',
+          tool: 'web_search',
+          context: { url: 'https://consent.example/1' },
+        },
+      ],
+    })
+  })
+
+  it.each([
+    [{ approve: true }, { approved: true }, []],
+    [{ approve: false, reason: 'no' }, { approved: false, reason: 'no' }, ['denied']],
+  ])('is answered on its own request: %o', async (answer, decision, settlements) => {
+    const { gate, next } = await asking()
+    const { runner, answered } = next()
+    const decisions = [{ gate: gate.id, decidedBy: 'ann', ...answer }]
+    const outcome = await runner.resume({ conversation: 'k', decisions })
+    expect(outcome.status).toBe('completed')
+    expect(answered()).toEqual(decision)
+    expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(settlements)
+    const again = next()
+    await again.runner.run({ conversation: 'k', message: 'more' })
+    expect(again.answered()).toEqual(decision)
+  })
+
+  it('waits on while nobody decides, and is declined when the conversation goes on', async () => {
+    const { next, store } = await asking()
+    const waiting = await next().runner.resume({ conversation: 'k', decisions: [] })
+    expect(waiting).toMatchObject({ status: 'suspended', gates: [{ callId: 'ask_1' }] })
+    const { runner, answered } = next()
+    const outcome = await runner.run({ conversation: 'k', message: 'never mind' })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'abandoned' }] })
+    expect(answered()?.approved).toBe(false)
+    expect(await store.openGates('k')).toEqual([])
+  })
+
+  it('gets its answer over the wire', async () => {
+    const api = 'openai-responses'
+    const request = {
+      type: 'mcp_approval_request',
+      id: 'mcpr_1',
+      name: 'delete_row',
+      server_label: 'crm',
+      arguments: '{"row":7}',
+    }
+    const message = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'deleted', annotations: [] }],
+    }
+    const respond = (item: object) => ({
+      events: [
+        { type: 'response.output_item.done', output_index: 0, item },
+        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } },
+      ],
+    })
+    const { validate } = wire(api)
+    const exchanges = [respond(request), respond(message)]
+    const server = await loopbackProvider({ api, exchanges, validate })
+    running.push(server)
+    const client = new OpenAI({ apiKey: 'k', baseURL: server.url, maxRetries: 0 })
+    const runner = new TurnRunner({ model: openaiResponses({ client, model: 'gpt-5.4' }) })
+    const first = await runner.run({ message: 'delete row 7' })
+    const [gate] = first.gates
+    expect(gate).toMatchObject({ type: 'provider-approval', tool: 'delete_row', args: { row: 7 } })
+    const decisions = [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann' }]
+    const outcome = await runner.resume({ conversation: first.conversation, decisions })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'deleted' })
+    const { input } = server.requests[1]?.body as { input: { type: string }[] }
+    expect(input).toContainEqual(
+      expect.objectContaining({
+        type: 'mcp_approval_response',
+        approval_request_id: 'mcpr_1',
+        approve: true,
+      }),
+    )
+  })
+})

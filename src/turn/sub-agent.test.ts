@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { memoryStore } from '../store/memory-store.ts'
+import { eventRecorder } from '../testing/event-recorder.ts'
+import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
+import { byHand, sampleTool } from '../testing/turn-samples.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { TurnRunnerOptions } from './runner-options.ts'
+import { subAgent } from './sub-agent.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const ask = { call: 'research', args: { task: 'find out' }, id: 'r1' }
+const askOnce = () => scriptedModel([[ask], [{ text: 'the answer' }]])
+
+const research = (agent: TurnRunnerOptions, more: object = {}) =>
+  subAgent({ name: 'research', description: 'Finds things out.', agent, ...more })
+
+const textOf = (model: ScriptedModel, at: number) => JSON.stringify(model.requests[at]?.items)
+
+describe('subAgent', () => {
+  it('runs a turn as a tool, in a conversation named by the idempotency key', async () => {
+    const store = memoryStore()
+    const inner = scriptedModel([[{ call: 'look' }], [{ text: 'it was disk 7' }]])
+    const outer = askOnce()
+    const tool = research({ model: inner, tools: [sampleTool('look', () => 'seen')] })
+    const runner = new TurnRunner({ model: outer, tools: [tool], store })
+    const recorder = eventRecorder(runner)
+    const outcome = await runner.run({ message: 'go', conversation: 'k' })
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      toolCalls: [{ tool: 'research', settlement: 'ok' }],
+    })
+    expect(textOf(inner, 0)).toContain('find out')
+    expect(textOf(outer, 1)).toContain('it was disk 7')
+    const ids = (await store.conversations()).map(({ id }) => id)
+    expect(ids).toEqual(['k', 'k/r1'])
+    const [start] = (await store.find({ conversation: 'k/r1', kind: 'turn-start' })).entries
+    expect(start?.entry.data).toEqual({ parent: { conversation: 'k', turnId: outcome.turnId } })
+    // Watched like the outer turn; its texts and calls are not the outer turn's.
+    expect(recorder.of('turnStart')).toHaveLength(2)
+    expect(recorder.of('toolExecutionStart').map(({ tool: name }) => name)).toEqual([
+      'research',
+      'look',
+    ])
+    expect(recorder.of('message').map(({ delta }) => delta)).toEqual(['the answer'])
+    expect(new Set(recorder.of('toolCall').map(({ tool: name }) => name))).toEqual(
+      new Set(['research']),
+    )
+  })
+
+  it('takes arguments of its own and makes the message from them', async () => {
+    const inner = scriptedModel([[{ text: 'ok' }]])
+    const tool = subAgent({
+      name: 'research',
+      description: 'x',
+      agent: { model: inner },
+      inputSchema: z.object({ topic: z.string(), depth: z.number().default(2) }),
+      message: ({ topic, depth }) => `Look into ${topic}, ${depth} deep.`,
+    })
+    const call = { call: 'research', args: { topic: 'disks' } }
+    const model = scriptedModel([[call], [{ text: 'x' }]])
+    await new TurnRunner({ model, tools: [tool] }).run({ message: 'go' })
+    expect(textOf(inner, 0)).toContain('Look into disks, 2 deep.')
+  })
+
+  it('fails its call when the inner turn does not complete', async () => {
+    const inner = scriptedModel([{ error: new Error('inner bug') }])
+    const outer = askOnce()
+    const runner = new TurnRunner({ model: outer, tools: [research({ model: inner })] })
+    const { toolCalls, status } = await runner.run({ message: 'go' })
+    expect(status).toBe('completed')
+    expect(toolCalls).toMatchObject([{ settlement: 'failed' }])
+    expect(textOf(outer, 1)).toContain('inner bug')
+  })
+
+  it('hands the abort down', async () => {
+    const inner = scriptedModel([{ until: byHand().promise }])
+    const store = memoryStore()
+    const runner = new TurnRunner({
+      model: scriptedModel([[ask]]),
+      tools: [research({ model: inner })],
+      store,
+    })
+    const outcome = await runner.run({
+      message: 'go',
+      conversation: 'k',
+      signal: AbortSignal.timeout(20),
+    })
+    expect(outcome).toMatchObject({ status: 'aborted', toolCalls: [{ settlement: 'aborted' }] })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const [end] = (await store.find({ conversation: 'k/r1', kind: 'turn-end' })).entries
+    expect(end?.entry.data).toMatchObject({ status: 'aborted' })
+  })
+
+  it('hands policy and taint down, and taint back up', async () => {
+    let writes = 0
+    const write = () => sampleTool('write', () => `${++writes}`, { effect: 'write' })
+    const inner = () => scriptedModel([[{ call: 'write' }], [{ text: 'wrote' }]])
+    const search = sampleTool('search', () => 'a stranger')
+    const play = (agent: Partial<TurnRunnerOptions>, options: Partial<TurnRunnerOptions>) => {
+      const tool = research({ model: inner(), tools: [write()], ...agent } as TurnRunnerOptions)
+      const model = scriptedModel([[{ call: 'search' }], [ask], [{ text: 'x' }]])
+      const runner = new TurnRunner({
+        tools: [search, tool],
+        ...options,
+        model,
+      } as TurnRunnerOptions)
+      return runner.run({ message: 'go' })
+    }
+    expect((await play({}, {})).status).toBe('suspended')
+    expect((await play({}, { policy: 'open' })).status).toBe('completed')
+    expect((await play({ policy: 'open' }, {})).status).toBe('suspended')
+    expect(writes).toBe(1)
+    const gossip = research(
+      { model: scriptedModel([[{ call: 'search' }], [{ text: 'heard' }]]), tools: [search] },
+      { trust: 'first-party' },
+    )
+    const runner = new TurnRunner({ model: askOnce(), tools: [gossip] })
+    expect((await runner.run({ message: 'go' })).toolCalls[0]?.trust).toBe('third-party')
+  })
+
+  it('keeps the inner turn within the smaller of both budgets', async () => {
+    const limits = async (inner: number | undefined, outer: number) => {
+      const budget = inner === undefined ? {} : { budget: { maxTokens: inner } }
+      const tool = research({ model: scriptedModel([[{ text: 'ok' }]]), ...budget })
+      const model = askOnce()
+      const runner = new TurnRunner({ model, tools: [tool], budget: { maxTokens: outer } })
+      const recorder = eventRecorder(runner)
+      await runner.run({ message: 'go', conversation: 'k' })
+      const own = recorder.events.filter(({ origin }) => origin.conversation !== 'k')
+      return own.flatMap((event) => (event.name === 'budget' ? [event.content.limit] : []))
+    }
+    expect(await limits(undefined, 50_000)).toEqual([50_000])
+    expect(await limits(90_000, 50_000)).toEqual([50_000])
+    expect(await limits(20_000, 50_000)).toEqual([20_000])
+  })
+
+  it('nests three deep and no deeper', async () => {
+    const deep = (level: number): Tool => {
+      const model = scriptedModel([[ask], [{ text: `level ${level}` }]])
+      return research({ model, tools: level === 0 ? [] : [deep(level - 1)] })
+    }
+    const store = memoryStore()
+    const runner = new TurnRunner({ model: askOnce(), tools: [deep(5)], store })
+    const outcome = await runner.run({ message: 'go', conversation: 'k' })
+    expect(outcome.status).toBe('completed')
+    expect(await store.conversations()).toHaveLength(4)
+    const { entries } = await store.find({ kind: 'settlement', tool: 'research' })
+    const failed = entries.filter(
+      ({ entry }) => (entry.data as { settlement?: string }).settlement !== 'ok',
+    )
+    expect(failed.map(({ conversation }) => conversation)).toEqual(['k/r1/r1/r1'])
+  })
+})
+
+describe('the gates of a nested turn', () => {
+  /** An outer turn whose inner turn waits for leave to pay, over fresh runners on one store. */
+  function nested() {
+    const store = memoryStore()
+    const paid: unknown[] = []
+    const steps: ScriptedModel[] = []
+    const runner = (inner: ScriptedModel, outer: ScriptedModel) => {
+      steps.push(inner, outer)
+      const pay = sampleTool(
+        'pay',
+        ({ q }) => {
+          paid.push(q)
+          return 'paid'
+        },
+        { effect: 'write', approval: true },
+      )
+      const agent = { model: inner, tools: [pay] }
+      return new TurnRunner({ model: outer, tools: [research(agent)], store })
+    }
+    const begin = () =>
+      runner(
+        scriptedModel([[{ call: 'pay', args: { q: 'bob' }, id: 'p1' }]]),
+        scriptedModel([[ask]]),
+      ).run({
+        message: 'go',
+        conversation: 'k',
+      })
+    return { store, paid, runner, begin, done: () => steps.forEach((model) => model.done()) }
+  }
+
+  it('surface in the turn around it and are answered there', async () => {
+    const { begin, runner, paid, store, done } = nested()
+    const first = await begin()
+    expect(first).toMatchObject({
+      status: 'suspended',
+      toolCalls: [],
+      gates: [{ callId: 'r1', tool: 'pay', args: { q: 'bob' }, context: { conversation: 'k/r1' } }],
+    })
+    const next = runner(
+      scriptedModel([[{ text: 'paid bob' }]]),
+      scriptedModel([[{ text: 'all done' }]]),
+    )
+    const [gate] = first.gates
+    const decisions = [
+      { gate: gate?.id ?? '', approve: true, decidedBy: 'ann', digest: gate?.digest ?? '' },
+    ]
+    const outcome = await next.resume({ conversation: 'k', decisions })
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      text: 'all done',
+      toolCalls: [{ id: 'r1', settlement: 'ok' }],
+    })
+    expect(paid).toEqual(['bob'])
+    expect(await store.openGates()).toEqual([])
+    done()
+  })
+
+  it('can be edited and denied from there', async () => {
+    const edited = nested()
+    const [gate] = (await edited.begin()).gates
+    const after = () =>
+      [scriptedModel([[{ text: 'ok' }]]), scriptedModel([[{ text: 'ok' }]])] as const
+    await edited.runner(...after()).resume({
+      conversation: 'k',
+      decisions: [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann', args: { q: 'carol' } }],
+    })
+    expect(edited.paid).toEqual(['carol'])
+    const denied = nested()
+    const [other] = (await denied.begin()).gates
+    const outcome = await denied.runner(...after()).resume({
+      conversation: 'k',
+      decisions: [{ gate: other?.id ?? '', approve: false, decidedBy: 'ann' }],
+    })
+    expect(outcome.status).toBe('completed')
+    expect(denied.paid).toEqual([])
+  })
+
+  it('wait on, and are declined when the conversation goes on', async () => {
+    const { begin, runner, paid, store } = nested()
+    await begin()
+    const waits = await runner(scriptedModel([]), scriptedModel([])).resume({
+      conversation: 'k',
+      decisions: [],
+    })
+    expect(waits).toMatchObject({ status: 'suspended', gates: [{ callId: 'r1' }] })
+    const on = runner(scriptedModel([]), scriptedModel([[{ text: 'fine' }]]))
+    const outcome = await on.run({ conversation: 'k', message: 'never mind' })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'abandoned' }] })
+    expect(paid).toEqual([])
+    expect((await store.openGates('k')).length).toBe(0)
+  })
+
+  it('are decided in process by whoever decides for the turn around it', async () => {
+    const paid: string[] = []
+    const pay = sampleTool('pay', () => String(paid.push('x')), { effect: 'write', approval: true })
+    const agent = { model: scriptedModel([[{ call: 'pay' }], [{ text: 'ok' }]]), tools: [pay] }
+    const runner = new TurnRunner({
+      model: askOnce(),
+      tools: [research(agent)],
+      approve: async () => true,
+    })
+    expect((await runner.run({ message: 'go' })).status).toBe('completed')
+    expect(paid).toEqual(['x'])
+  })
+})

@@ -22,7 +22,7 @@ export interface ScriptedStep {
   readonly unfinished?: readonly UnfinishedCall[]
   readonly usage?: Usage
   /** Thrown after the parts were streamed, instead of a finish. */
-  readonly error?: unknown
+  readonly error?: Error
   /** The stream ends after the parts without a finish. */
   readonly breaksOff?: boolean
   /** Nothing comes before this has resolved; an abort ends the wait. */

@@ -19,7 +19,7 @@ export function sampleTool(
     effect: 'read',
     handler,
     ...options,
-  }) as Tool
+  })
 }
 
 /** A promise and the way to settle it by hand. */

@@ -65,12 +65,12 @@ function busyTurn(signal: AbortSignal) {
 async function abortedAfter(count: number) {
   const abort = new AbortController()
   const turn = busyTurn(abort.signal)
-  let isOver = false
+  const state = { isOver: false }
   const running = turn.runner
     .run({ message: 'go', conversation: 'c', signal: abort.signal })
-    .finally(() => (isOver = true))
-  for (let n = 0; n < count && !isOver; n++) await Promise.resolve()
-  const wasOver = isOver
+    .finally(() => (state.isOver = true))
+  for (let n = 0; n < count && !state.isOver; n++) await Promise.resolve()
+  const wasOver = state.isOver
   abort.abort()
   const outcome = await running
   await ticks(50)

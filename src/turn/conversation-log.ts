@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import type { CallItem, ProviderGate } from '../records/history-item.ts'
-import { ToolCall } from '../records/tool-call.ts'
+import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
 import type { GateDecision } from '../store/gate.ts'
 

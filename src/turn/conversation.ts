@@ -119,8 +119,8 @@ export class Conversation {
     this.#claimOnce(item.id)
     const decision = item.gate && facts.decisions.get(item.id)
     const placed = decision ? { ...item, gate: { ...item.gate, decision } } : item
-    this.openCalls.see(placed as OpenCallItem)
-    this.#place(placed as OpenCallItem)
+    this.openCalls.see(placed)
+    this.#place(placed)
   }
 
   #claimOnce(id: string): void {

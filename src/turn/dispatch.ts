@@ -3,9 +3,10 @@ import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
 import { definitionsOf } from './model-executor.ts'
+import type { DispatchEnd } from './outcome.ts'
 import { settleProviderCalls } from './provider-calls.ts'
 import { runBatch } from './run-batch.ts'
-import type { DispatchEnd, Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */
 export async function dispatch(turn: Turn): Promise<DispatchEnd> {

@@ -317,7 +317,7 @@ const CASES: readonly Case[] = [
         paid.push(args)
         return 'x'
       },
-    }) as Tool,
+    }),
   ]),
 ]
 

@@ -242,13 +242,12 @@ describe('outputs', () => {
     const foreign = memoryStore()
     const spool = memorySpool()
     const model = () => scriptedModel([[{ call: 'look' }], [{ text: 'x' }]])
-    let made: unknown
     const inner = new TurnRunner({
       model: model(),
       store: foreign,
       tools: [sampleTool('look', () => 'foreign text')],
     })
-    made = (await inner.run({ message: 'go' })).toolCalls[0]?.results
+    const made: unknown = (await inner.run({ message: 'go' })).toolCalls[0]?.results
     const outer = new TurnRunner({
       model: model(),
       store,

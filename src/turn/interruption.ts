@@ -1,4 +1,4 @@
-import type { DispatchEnd } from './turn.ts'
+import type { DispatchEnd } from './outcome.ts'
 
 /** The longest time that timers take; more than three weeks. */
 export const MAX_TIMER_MS = 2 ** 31 - 1

@@ -58,11 +58,6 @@ describe('observers', () => {
         })
         runner.observe(name, () => byHand().promise)
         runner.observe(name, meddle)
-        runner.observe(name, () => ({
-          get then() {
-            throw new Error('no promise at all')
-          },
-        }))
       }
       for (const name of ['toolCall', 'message'] as const) {
         runner.on(name, meddle)

@@ -43,3 +43,10 @@ export interface TurnOutcome<Output = unknown> {
   /** There unless the turn completed. */
   readonly reason?: StopReason
 }
+
+/** Why the dispatch ended. */
+export interface DispatchEnd {
+  readonly status: TurnStatus
+  readonly text: string
+  readonly reason?: StopReason
+}

@@ -181,8 +181,8 @@ describe('a provider that asks leave', () => {
     const decisions = [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann' }]
     const outcome = await runner.resume({ conversation: first.conversation, decisions })
     expect(outcome).toMatchObject({ status: 'completed', text: 'deleted' })
-    const { input } = server.requests[1]?.body as { input: { type: string }[] }
-    expect(input).toContainEqual(
+    const body = server.requests[1]?.body as { input: { type: string }[] } | undefined
+    expect(body?.input).toContainEqual(
       expect.objectContaining({
         type: 'mcp_approval_response',
         approval_request_id: 'mcpr_1',

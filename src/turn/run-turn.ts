@@ -3,10 +3,10 @@ import { dispatch, SUSPENDED } from './dispatch.ts'
 import { errorText } from './error-text.ts'
 import { layersOf, wrap } from './middleware.ts'
 import { type Buses, openTurn, type TurnSeed } from './open-turn.ts'
-import type { StopReason, TurnOutcome } from './outcome.ts'
+import type { DispatchEnd, StopReason, TurnOutcome } from './outcome.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { outputOf } from './structured-output.ts'
-import type { DispatchEnd, Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 import { finishUnsettled, type UnsettledPolicy } from './unsettled.ts'
 
 /** What sets turns apart: what becomes of old calls, and what comes in before the dispatch. */

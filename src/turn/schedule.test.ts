@@ -92,7 +92,7 @@ describe('scheduling', () => {
     const obeys = sampleTool(
       'obeys',
       (_, { signal }) =>
-        new Promise((_, reject) => {
+        new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error))
         }),
       { timeoutMs: 10 },

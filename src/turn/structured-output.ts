@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/json.ts'
 import { parseArguments } from '../core/strict-json.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { compileSchema } from '../tools/schema-validation.ts'
-import type { DispatchEnd } from './turn.ts'
+import type { DispatchEnd } from './outcome.ts'
 
 /** The shape of an answer: any schema that a tool's input may have. */
 export type OutputSchema = InputSchema

@@ -55,7 +55,7 @@ export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentO
   return new Tool({
     name,
     description,
-    inputSchema: (options.inputSchema ?? TASK_SCHEMA) as InputSchema,
+    inputSchema: options.inputSchema ?? TASK_SCHEMA,
     effect: 'idempotent',
     timeoutMs,
     ...(trust !== undefined && { trust }),

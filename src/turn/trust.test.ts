@@ -140,7 +140,7 @@ describe('the trust of a record', () => {
     const change = (trust: TrustTier) => ({
       async call(_: unknown, next: () => Promise<ToolCall>) {
         const { digest: _digest, ...fields } = await next()
-        return new ToolCall({ ...fields, trust } as ConstructorParameters<typeof ToolCall>[0])
+        return new ToolCall({ ...fields, trust })
       },
     })
     const lowered = await play([[{ call: 'look' }]], { middleware: [change('third-party')] })

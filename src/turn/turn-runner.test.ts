@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -28,7 +28,8 @@ describe('TurnRunner', () => {
       executor: async (ctx) => {
         if (ctx.iteration === 1) return { calls: [{ tool: 'add', args: { a: 1, b: 2 } }] }
         const [call] = ctx.turnToolCalls
-        const sum = await (call?.results as SpooledArtifact).asString()
+        const artifact = call?.results as SpooledArtifact | undefined
+        const sum = await artifact?.asString()
         return { answer: `The sum is ${sum}.` }
       },
     })

@@ -4,7 +4,6 @@ import type { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { EventBus } from './event-bus.ts'
 import type { Interruption } from './interruption.ts'
-import type { StopReason, TurnStatus } from './outcome.ts'
 import type { Presentation } from './presentation.ts'
 import type { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -38,11 +37,4 @@ export interface Turn {
   readonly warned: Set<string>
   /** How deep this turn is nested in others. */
   readonly depth: number
-}
-
-/** Why the dispatch ended. */
-export interface DispatchEnd {
-  readonly status: TurnStatus
-  readonly text: string
-  readonly reason?: StopReason
 }

@@ -73,7 +73,8 @@ export async function attempt(call: Attempt): Promise<AttemptEnd> {
   })
 }
 
-const NOT_STARTED: AttemptEnd = {
+/** How a call ends that the turn's abort kept from starting. */
+export const NOT_STARTED: AttemptEnd = {
   settlement: 'aborted',
   results: new Tokenizable('The turn was aborted before the call started. It was not run.'),
 }

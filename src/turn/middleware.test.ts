@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -149,6 +150,47 @@ describe('middleware', () => {
     const { outcome, log } = await play([late])
     expect(outcome).toMatchObject({ status: 'failed', text: 'done', toolCalls: [{ id: 'c' }] })
     expect(log.filter((kind) => kind === 'turn-end')).toHaveLength(1)
+  })
+})
+
+describe('an abort', () => {
+  const hang = () => new Promise<never>(() => {})
+
+  it.each([
+    ['turn', { turn: hang }, []],
+    ['dispatch', { dispatch: hang }, []],
+    ['call', { call: hang }, ['aborted']],
+  ] as [string, Middleware, string[]][])(
+    'leaves a %s layer behind that never goes inside',
+    async (_, layer, settlements) => {
+      const store = memoryStore()
+      const tools = [sampleTool('look', () => 'x')]
+      const runner = new TurnRunner({ model: script(), tools, store, middleware: [layer] })
+      const signal = AbortSignal.timeout(20)
+      const outcome = await runner.run({ message: 'go', conversation: 'k', signal })
+      expect(outcome.status).toBe('aborted')
+      expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(settlements)
+      expect(await store.count({ conversation: 'k', kind: 'turn-end' })).toBe(1)
+    },
+  )
+
+  it('waits for a layer that takes something out of a result', async () => {
+    const abort = new AbortController()
+    const redact: Middleware = {
+      async call(subject, next) {
+        const { settlement } = await next()
+        abort.abort()
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        return subject.record({ settlement, results: (await subject.spool('***')) as never })
+      },
+    }
+    const runner = new TurnRunner({
+      model: script(),
+      tools: [sampleTool('look', () => 'the secret')],
+      middleware: [redact],
+    })
+    const { toolCalls } = await runner.run({ message: 'go', signal: abort.signal })
+    expect(await (toolCalls[0]?.results as SpooledArtifact | undefined)?.asString()).toBe('***')
   })
 })
 

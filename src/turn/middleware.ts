@@ -48,15 +48,24 @@ export function layersOf<K extends Kind>(list: readonly Middleware[], kind: K): 
   })
 }
 
-/** Puts the layers of one kind around `core`. */
-export function wrap<Subject, Result>(
+/**
+ * Puts the layers of one kind around `core`. A layer that has not gone inside when the signal aborts is
+ * left behind; one that has is waited for, because it may be taking something out of the result.
+ */
+export async function wrap<Subject, Result>(
   layers: readonly ((subject: Subject, next: () => Promise<Result>) => Promise<Result>)[],
   subject: Subject,
   core: () => Promise<Result>,
+  signal: AbortSignal,
 ): Promise<Result> {
+  if (layers.length === 0) return core()
+  let isInside = false
   const run = async (index: number): Promise<Result> => {
     const layer = layers[index]
-    if (layer === undefined) return core()
+    if (layer === undefined) {
+      isInside = true
+      return core()
+    }
     let called = false
     return layer(subject, () => {
       if (called) throw new Error('Middleware called `next` twice: each layer goes inside once.')
@@ -64,5 +73,16 @@ export function wrap<Subject, Result>(
       return run(index + 1)
     })
   }
-  return run(0)
+  let onAbort = () => {}
+  const leftBehind = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      if (!isInside) reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([run(0), leftBehind])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
 }

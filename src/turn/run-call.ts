@@ -6,7 +6,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ExecutionContext } from '../tools/tool-context.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { attempt } from './call-attempt.ts'
+import { attempt, NOT_STARTED } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
@@ -86,9 +86,10 @@ async function throughLayers(
   }
   let own: ToolCall | undefined
   try {
-    const given = await wrap(layers, subject, async () => (own = await core()))
+    const given = await wrap(layers, subject, async () => (own = await core()), turn.signal)
     return sameCall(given, own, asked, tool)
   } catch (error) {
+    if (own === undefined && turn.signal.aborted) return record(NOT_STARTED)
     turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
     const text = `The call was refused: ${errorText(error)} It was not run.`
     return own ?? record({ settlement: 'refused', results: new Tokenizable(text) })

@@ -38,10 +38,9 @@ async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Prom
   const layers = layersOf(turn.settings.middleware, 'turn')
   let inner: TurnOutcome | undefined
   try {
-    return await wrap(layers, turn.ctx, async () => (inner = await core()))
+    return await wrap(layers, turn.ctx, async () => (inner = await core()), turn.signal)
   } catch (error) {
-    turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
-    const end = middlewareFailed(error)
+    const end = brokenLayer(turn, error)
     if (inner !== undefined) return { ...inner, ...end, text: inner.text }
     await closeLog(turn, end)
     return outcomeOf(turn, end)
@@ -69,12 +68,13 @@ async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEn
   observed.emit('dispatchStart', { tools: turn.settings.tools.names }, origin)
   let end: DispatchEnd = NOT_REACHED
   try {
-    await wrap(layersOf(turn.settings.middleware, 'dispatch'), turn.ctx, async () => {
+    const layers = layersOf(turn.settings.middleware, 'dispatch')
+    const core = async () => {
       end = await guarded(turn, () => dispatch(turn))
-    })
+    }
+    await wrap(layers, turn.ctx, core, turn.signal)
   } catch (error) {
-    observed.emit('error', { error, where: 'middleware' }, origin)
-    end = middlewareFailed(error)
+    end = brokenLayer(turn, error)
   }
   observed.emit('dispatchEnd', { iterations: turn.iteration }, origin)
   return end
@@ -101,11 +101,12 @@ const NOT_REACHED: DispatchEnd = {
   },
 }
 
-const middlewareFailed = (error: unknown): DispatchEnd => ({
-  status: 'failed',
-  text: '',
-  reason: { code: 'MIDDLEWARE', message: `Middleware failed: ${errorText(error)}` },
-})
+function brokenLayer(turn: Turn, error: unknown): DispatchEnd {
+  if (turn.signal.aborted && error === turn.signal.reason) return turn.interruption.end()
+  turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
+  const message = `Middleware failed: ${errorText(error)}`
+  return { status: 'failed', text: '', reason: { code: 'MIDDLEWARE', message } }
+}
 
 /** Errors never hide: whatever escapes the work becomes the turn's end. */
 async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<DispatchEnd> {

@@ -11,7 +11,7 @@ function cpuMicroseconds(act, times) {
   return user + system
 }
 
-function median(values) {
+export function median(values) {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[sorted.length >> 1]
 }

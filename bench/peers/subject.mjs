@@ -1,0 +1,58 @@
+// One kit in a process of its own: runs what its parent asks for and tells the CPU time it took.
+import { scenario } from './scenario.mjs'
+
+const { loop } = await import(`./${process.argv[2]}.mjs`)
+
+/** CPU microseconds per call, over as many runs as fill the slice. */
+async function sample({ steps, calls, slice }) {
+  globalThis.gc()
+  let runs = 0
+  const before = process.cpuUsage()
+  for (;;) {
+    await run(scenario(steps, calls))
+    runs++
+    const { user, system } = process.cpuUsage(before)
+    if (user + system >= slice) return (user + system) / (runs * steps * calls)
+  }
+}
+
+/** CPU microseconds of a step around the hundredth and around the thousandth of one turn. */
+async function growth() {
+  const marks = []
+  const one = scenario(1_050, 1)
+  const next = () => {
+    const { user, system } = process.cpuUsage()
+    marks.push(user + system)
+    return one.next()
+  }
+  await run({ ...one, next })
+  return { early: (marks[150] - marks[50]) / 100, late: (marks[1_050] - marks[950]) / 100 }
+}
+
+/** Bytes per call that stay in memory with the turn's runner and outcome, arguments and result apart. */
+async function retained() {
+  const [steps, kept] = [1_000, []]
+  const payload = JSON.stringify(scenario(1, 1).next()[0].args).length
+  const result = scenario(1, 1).handler({ service: 'checkout', since: '', lines: 1 }).length
+  await run({ ...scenario(steps, 1), keep: (held) => kept.push(held) })
+  kept.length = 0
+  const before = heap()
+  await run({ ...scenario(steps, 1), keep: (held) => kept.push(held) })
+  return (heap() - before) / steps - payload - result
+}
+
+function heap() {
+  for (let i = 0; i < 3; i++) globalThis.gc()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function run(one) {
+  one.check(await loop(one))
+}
+
+const tasks = { sample, growth, retained }
+process.on('message', async ({ task, ...options }) => {
+  process.send(await tasks[task](options))
+})
+process.send('ready')

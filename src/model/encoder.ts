@@ -144,7 +144,12 @@ function contextFor<Entry>(
   options: GroupEncoderOptions<Entry>,
   opened: ReadonlySet<string>,
 ): EncodeContext {
-  const projection = new IdProjection(options.api, options.ids)
+  // A provider that holds the calls already knows them by their ids, whatever those look like.
+  const { takesBack: _, ...anyForm } = options.ids
+  const projection = new IdProjection(
+    options.api,
+    options.continues === true ? anyForm : options.ids,
+  )
   const key: ProviderKey = options
   const reported = new Set<string>()
   const report = (repair: Repair) => {

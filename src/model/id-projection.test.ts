@@ -19,6 +19,14 @@ describe('IdProjection', () => {
     expect(projection.of({ id: 'a~2', wire: from('here', own) })).toBe(own)
   })
 
+  it('fits an id of its own that the wire would refuse', () => {
+    const takesBack = (id: string) => id.length <= 40
+    const projection = new IdProjection('here', { ...rules, takesBack })
+    const [long, fine] = ['x'.repeat(80), 'functions.x:0']
+    expect(projection.of({ id: long, wire: from('here', long) })).toMatch(/^x{23}_[0-9a-f]{16}$/)
+    expect(projection.of({ id: fine, wire: from('here', fine) })).toBe(fine)
+  })
+
   it('keeps a foreign id that fits', () => {
     const projection = new IdProjection('here', rules)
     expect(projection.of({ id: 'call_1', wire: from('there', 'call_1') })).toBe('call_1')

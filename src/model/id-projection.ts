@@ -6,6 +6,8 @@ export interface IdRules {
   /** Matches one character that the wire refuses; global. */
   readonly refused: RegExp
   readonly maxLength: number
+  /** Whether the wire takes such an id of its own back; any when absent. */
+  readonly takesBack?: (id: string) => boolean
 }
 
 interface Identified {
@@ -14,8 +16,8 @@ interface Identified {
 }
 
 /**
- * Fits ids to one wire, injectively per request. A wire gets its own ids back verbatim unless that
- * would make a duplicate; others keep theirs where it fits and are shortened with a hash where not.
+ * Fits ids to one wire, injectively per request. A wire gets its own ids back verbatim unless it would
+ * refuse them or that would make a duplicate; others keep theirs where it fits and are shortened with a hash where not.
  * What an earlier item got never changes when items are added, so prompt caches hold.
  */
 export class IdProjection {
@@ -35,10 +37,15 @@ export class IdProjection {
     if (known !== undefined) return known
     const { id, wire } = item
     const own = issuedBy(this.#api, wire) ? wire.callId : undefined
-    const projected = own !== undefined && !this.#taken.has(own) ? own : this.#fit(id)
+    const isFree = own !== undefined && !this.#taken.has(own) && this.#takesBack(own)
+    const projected = isFree ? own : this.#fit(id)
     this.#taken.add(projected)
     this.#byItem.set(item, projected)
     return projected
+  }
+
+  #takesBack(id: string): boolean {
+    return this.#rules.takesBack?.(id) ?? true
   }
 
   #fit(id: string): string {

@@ -3,7 +3,6 @@ import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
 import { foreignCallText } from '../../model/foreign-text.ts'
 import { fitName } from '../../model/name-projection.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
-import { idOf } from './encode-content.ts'
 import {
   CLIENT_ID,
   codeCaller,
@@ -73,7 +72,7 @@ export function encodeRunnerCall(
   const { name, caller, container: _, ...own } = asObject(context.own(call.providerData)) ?? {}
   return {
     type: 'tool_use',
-    id: idOf(call, context),
+    id: context.callId(call),
     name: fitName(asText(name) ?? call.tool, NO_CHARACTER, NAME_MAX),
     input: call.args,
     ...(caller !== undefined &&

@@ -1,12 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import { sha256Hex } from '#hash'
 import type { EncodeContext } from '../../model/encoder.ts'
 import type { CallItem, ContentPart, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia, namedMedia } from './content.ts'
-import { CLIENT_ID } from './server-tools.ts'
 import { API, asObject, asText, type BlockParam } from './wire.ts'
-
-const REFUSED = /[^a-zA-Z0-9_-]/g
 
 type Result = Anthropic.Beta.BetaToolResultBlockParam
 type ResultContent = Exclude<NonNullable<Result['content']>, string>[number]
@@ -40,22 +36,12 @@ export function encodeResult(call: CallItem, context: EncodeContext): Result {
   const content = resultContent(parts, context)
   return {
     type: 'tool_result',
-    tool_use_id: idOf(call, context),
+    tool_use_id: context.callId(call),
     ...(content !== undefined && { content }),
     ...(isError && { is_error: true }),
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...own,
   }
-}
-
-/**
- * The id of a call. Servers that only speak this protocol issue ids of any form; such a one goes out
- * fitted, as the ids of other protocols do, because the next server may be stricter.
- */
-export function idOf(call: CallItem, context: EncodeContext): string {
-  const id = context.callId(call)
-  if (CLIENT_ID.test(id)) return id
-  return `${id.replace(REFUSED, '_').slice(0, 40)}_${sha256Hex(`own:${id}`).slice(0, 16)}`
 }
 
 function resultContent(

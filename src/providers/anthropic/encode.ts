@@ -12,6 +12,7 @@ import { closeDangling } from './dangling.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, ServerCalls } from './encode-call.ts'
 import { encodeParts, encodeResult } from './encode-content.ts'
 import { MessageJoiner } from './message-joiner.ts'
+import { CLIENT_ID } from './server-tools.ts'
 import {
   API,
   asObject,
@@ -25,7 +26,12 @@ import {
 
 type ToolResult = ReturnType<typeof encodeResult>
 
-const IDS = { refused: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
+// Servers that only speak this protocol issue ids of any form; the next server may be stricter.
+const IDS = {
+  refused: /[^a-zA-Z0-9_-]/g,
+  maxLength: 64,
+  takesBack: (id: string) => CLIENT_ID.test(id),
+}
 
 export interface MessagesEncodeOptions extends EncodeOptions {
   /** Tells the time, so that a container that has expired is not asked for. */

@@ -6,7 +6,7 @@ import type { IdRules } from '../../../model/id-projection.ts'
  * What servers send is read tolerantly and needs no setting.
  */
 export interface ChatQuirks {
-  /** What ids of other providers are fitted to; a server's own ids go back as they came. */
+  /** What ids of other providers are fitted to; a server's own ids go back as they came, if they may. */
   readonly ids: IdRules
   /** Takes ids of letters and digits of exactly this length only (8 to 64), e.g. 9 on Mistral. */
   readonly exactIdLength?: number
@@ -21,13 +21,20 @@ export interface ChatQuirks {
   readonly streamUsage: boolean
 }
 
+/** The longest id of its own that the protocol takes back. */
+export const MAX_ID = 64
+
 /**
  * Safe on OpenAI and on every compatible server we know of: 40 characters are within both limits that
  * have been reported for ids (40 and 64), and reasoning goes back only to the endpoint that sent it,
  * where several servers refuse the request without it.
  */
 export const CHAT_QUIRKS: ChatQuirks = {
-  ids: { refused: /[^a-zA-Z0-9_-]/g, maxLength: 40 },
+  ids: {
+    refused: /[^a-zA-Z0-9_-]/g,
+    maxLength: 40,
+    takesBack: ({ length }) => length <= MAX_ID,
+  },
   maxNameLength: 64,
   systemRole: 'system',
   emptyContent: null,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../core/json.ts'
 import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
 import { asList, asObject, asText } from '../responses/wire.ts'
+import { MAX_ID } from './quirks.ts'
 
 /** A request, or the part of one, with each message and its place. */
 export interface RequestView {
@@ -19,7 +20,6 @@ interface MessageView {
   }[]
 }
 
-const MAX_ID = 64
 const MAX_TOOLS = 128
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 

@@ -11,6 +11,7 @@ import {
   GroupEncoder,
 } from '../../../model/encoder.ts'
 import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
+import type { IdRules } from '../../../model/id-projection.ts'
 import { fitName } from '../../../model/name-projection.ts'
 import type { WireEncoder } from '../../../model/wire-adapter.ts'
 import type {
@@ -27,7 +28,11 @@ import { SentItems } from './sent-items.ts'
 import { strayCall } from './stray-call.ts'
 import { asList, asObject, type ResponsesPart, without } from './wire.ts'
 
-const IDS = { refused: /[^\x21-\x7e]/g, maxLength: 64 }
+const IDS: IdRules = {
+  refused: /[^\x21-\x7e]/g,
+  maxLength: 64,
+  takesBack: ({ length }) => length <= 64,
+}
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const NAME_MAX = 128
 

@@ -72,6 +72,7 @@ const BLOCK_READERS: Readonly<Record<string, BlockReader>> = {
       args: block['input'],
       executedBy: 'runner',
       callId: id,
+      pairKeys: [IN_ORDER],
       ...(data !== undefined && { data }),
     })
   },
@@ -92,6 +93,7 @@ const BLOCK_READERS: Readonly<Record<string, BlockReader>> = {
       tool: UNKNOWN,
       executedBy: 'runner',
       callId: id,
+      pairKeys: [IN_ORDER],
       isError,
       parts: decodeContent(block['content'], key),
       ...(extras !== undefined && { data: extras }),
@@ -100,6 +102,8 @@ const BLOCK_READERS: Readonly<Record<string, BlockReader>> = {
 }
 
 const UNKNOWN = 'unknown_tool'
+/** Compatible servers leave ids out; then results come in the order of their calls. */
+const IN_ORDER = 'type:tool_use'
 
 /** Toolsets share names such as `screenshot`: only both together say which tool is meant. */
 export function toolOf(block: Block): string {

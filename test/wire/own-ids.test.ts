@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { adapters } from '../../src/wire/adapters.ts'
+import { type HistoryItem, type WireApi, wire } from '../../src/wire/index.ts'
+
+const secret = new Uint8Array(32).fill(3)
+const apis = adapters.map(({ api }) => api)
+
+type Id = string | null | undefined
+type History = (ids: readonly Id[]) => object[]
+
+const responses: History = (ids) => [
+  { type: 'message', role: 'user', content: 'go' },
+  ...ids.map((id) => ({ type: 'function_call', call_id: id, name: 't', arguments: '{}' })),
+  ...ids.map((id, at) => ({ type: 'function_call_output', call_id: id, output: `result ${at}` })),
+]
+
+/** One response with a call under each id, and then the results in the same order. */
+const histories: Readonly<Record<WireApi, History>> = {
+  'openai-responses': responses,
+  foundry: responses,
+  'openai-chat': (ids) => [
+    { role: 'user', content: 'go' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: ids.map((id) => ({
+        id,
+        type: 'function',
+        function: { name: 't', arguments: '{}' },
+      })),
+    },
+    ...ids.map((id, at) => ({ role: 'tool', tool_call_id: id, content: `result ${at}` })),
+  ],
+  'anthropic-messages': (ids) => [
+    { role: 'user', content: 'go' },
+    {
+      role: 'assistant',
+      content: ids.map((id) => ({ type: 'tool_use', id, name: 't', input: {} })),
+    },
+    {
+      role: 'user',
+      content: ids.map((id, at) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        content: `result ${at}`,
+      })),
+    },
+  ],
+  gemini: (ids) => [
+    { role: 'user', parts: [{ text: 'go' }] },
+    { role: 'model', parts: ids.map((id) => ({ functionCall: { id, name: 't', args: {} } })) },
+    {
+      role: 'user',
+      parts: ids.map((id, at) => ({
+        functionResponse: { id, name: 't', response: { output: `result ${at}` } },
+      })),
+    },
+  ],
+}
+
+const cases: readonly (readonly [string, readonly Id[]])[] = [
+  ['missing', [undefined, undefined]],
+  ['null', [null, null]],
+  ['empty', ['', '', '']],
+  ['missing beside others', ['', 'x', null, undefined]],
+  ['repeated', ['a', 'a', 'a']],
+  ['repeated, beside ids that look like ours', ['a', 'a', 'a~2', 'a~2', 'a~3']],
+  ['taken by one that looks like ours', ['a~2', 'a', 'a']],
+  ['just too long', ['a'.repeat(65)]],
+  ['10,000 characters long', ['x'.repeat(10_000), `${'x'.repeat(9_999)}y`]],
+  ['of odd characters', ['functions.t:0', 'ü/.: ', 'with space', 'a\u0000b', '\ud800']],
+  ['names of every object', ['__proto__', 'constructor', 'toString']],
+]
+
+const matrix = apis.flatMap((api) => cases.map(([name, ids]) => [api, name, ids] as const))
+
+const results = (items: readonly HistoryItem[]) =>
+  items.flatMap((item) => (item.type === 'call' ? [item.result?.parts] : []))
+
+describe.each(matrix)('%s with ids that are %s', (api, _, ids) => {
+  const { items, calls } = wire(api, { secret }).decode(histories[api](ids))
+  const expected = ids.map((_id, at) => [{ type: 'text', text: `result ${at}` }])
+
+  it('gives each call its own id and its own result', () => {
+    expect(results(items)).toEqual(expected)
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(ids.length)
+    for (const [at, { wire: reference }] of calls.entries()) {
+      expect(reference.origin).toBe(ids[at] ? 'natural' : 'synthetic')
+      expect(reference.callId).toBe(ids[at] || undefined)
+    }
+  })
+
+  it.each(apis)('breaks no rule of %s and crosses no results there', (target) => {
+    const codec = wire(target, { secret })
+    const part = codec.encode(items)
+    expect(codec.validate(part)).toEqual([])
+    expect(results(codec.decode(part).items)).toEqual(expected)
+  })
+})
+
+describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
+  it('goes on from a stored response under the ids that the provider knows', () => {
+    const id = 'a'.repeat(65)
+    const output = responses([id]).at(-1) as object
+    const codec = wire(api, { secret })
+    expect(codec.encode(codec.decode([output]).items, { continues: true })).toEqual({
+      input: [output],
+    })
+  })
+})

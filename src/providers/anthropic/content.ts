@@ -2,8 +2,9 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { partsText } from '../../model/foreign-text.ts'
 import { type ProviderKey, providerData } from '../../model/provider-data.ts'
+import { asList, asObject, asText, jsonText } from '../../model/wire-value.ts'
 import type { ContentPart, MediaPart, TextPart } from '../../records/history-item.ts'
-import { API, asList, asObject, asText, type Block, extrasOf } from './wire.ts'
+import { API, type Block, extrasOf } from './wire.ts'
 
 type Image = Anthropic.Beta.BetaImageBlockParam
 type Document = Anthropic.Beta.BetaRequestDocumentBlock
@@ -106,15 +107,6 @@ export function readableText(value: JsonValue, depth = 0): string {
   const heading = asText(block?.['title'])
   const body = readableText(text, depth + 1)
   return heading === undefined ? body : `${heading}\n${body}`
-}
-
-/** A value as JSON; empty when it nests too deep to be written. */
-export function jsonText(value: JsonValue): string {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return ''
-  }
 }
 
 function withData(data: JsonObject | undefined, key: ProviderKey): Pick<TextPart, 'providerData'> {

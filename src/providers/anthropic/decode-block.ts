@@ -2,11 +2,12 @@ import type { JsonValue } from '../../core/json.ts'
 import { callArguments } from '../../model/call-arguments.ts'
 import type { HistoryBuilder } from '../../model/history-builder.ts'
 import type { ProviderKey } from '../../model/provider-data.ts'
+import { asObject, asText } from '../../model/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
 import { decodeContent, decodePart } from './content.ts'
 import { serverResult } from './decode-result.ts'
 import { isServerResult, isServerUse } from './server-tools.ts'
-import { asObject, asText, type Block, extrasOf } from './wire.ts'
+import { type Block, extrasOf } from './wire.ts'
 
 /** What the blocks of one payload are read into. */
 export interface Reading {

@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { ResultParts } from '../../model/history-builder.ts'
 import type { ProviderKey } from '../../model/provider-data.ts'
+import { asList, asObject, asText, jsonText } from '../../model/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
-import { decodeContent, filePart, jsonText, readableText } from './content.ts'
-import { asList, asObject, asText, type Block } from './wire.ts'
+import { decodeContent, filePart, readableText } from './content.ts'
+import type { Block } from './wire.ts'
 
 /** What a result block of the provider's tells, readable; the block itself is kept beside it. */
 export function serverResult(block: Block, key: ProviderKey): ResultParts {

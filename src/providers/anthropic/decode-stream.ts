@@ -3,12 +3,13 @@ import { withoutRunnerCalls } from '../../model/assembler.ts'
 import type { Finish, ModelEvent, UnfinishedCall } from '../../model/model-event.ts'
 import { broken } from '../../model/sse.ts'
 import type { DecodeContext, StreamDecoder } from '../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
 import { decodeResponse, readResponse } from './decode.ts'
 import { toolOf } from './decode-block.ts'
 import { failureOfBody } from './fail.ts'
 import { withInputText } from './input-text.ts'
 import { isCall } from './server-tools.ts'
-import { asList, asObject, asText, type Block, type MessagesEvent } from './wire.ts'
+import type { Block, MessagesEvent } from './wire.ts'
 
 /** What is known of one content block. It counts as said only once it is closed. */
 interface Slot {

@@ -6,12 +6,13 @@ import { HistoryBuilder } from '../../model/history-builder.ts'
 import type { Finish, Usage } from '../../model/model-event.ts'
 import { providerData } from '../../model/provider-data.ts'
 import type { DecodeContext, Decoding } from '../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import { decodeContent } from './content.ts'
 import { type Reading, readContent } from './decode-block.ts'
 import { failureOfBody } from './fail.ts'
 import { withInputText } from './input-text.ts'
-import { API, asList, asObject, asText, keyOf, type MessagesResponse, PROVIDER } from './wire.ts'
+import { API, keyOf, type MessagesResponse, PROVIDER } from './wire.ts'
 
 /** Decodes a response, a block, a list of blocks or messages, or a request. */
 export function decodePayload(payload: unknown, context: DecodeContext): Decoding {

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
 import { foreignCallText } from '../../model/foreign-text.ts'
 import { fitName } from '../../model/name-projection.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
 import {
   CLIENT_ID,
@@ -11,7 +12,7 @@ import {
   SERVER_ID,
   SERVER_TOOLS,
 } from './server-tools.ts'
-import { API, asList, asObject, asText, type Block, type BlockParam } from './wire.ts'
+import { API, type Block, type BlockParam } from './wire.ts'
 
 type ToolUse = Anthropic.Beta.BetaToolUseBlockParam
 

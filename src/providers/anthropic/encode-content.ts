@@ -1,8 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { EncodeContext } from '../../model/encoder.ts'
+import { asObject, asText } from '../../model/wire-value.ts'
 import type { CallItem, ContentPart, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia, namedMedia } from './content.ts'
-import { API, asObject, asText, type BlockParam } from './wire.ts'
+import { API, type BlockParam } from './wire.ts'
 
 type Result = Anthropic.Beta.BetaToolResultBlockParam
 type ResultContent = Exclude<NonNullable<Result['content']>, string>[number]

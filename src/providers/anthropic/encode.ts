@@ -6,6 +6,7 @@ import {
 } from '../../model/encoder.ts'
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
+import { asObject, asText } from '../../model/wire-value.ts'
 import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { callsLast, inOrderOf, withoutTrailingThought } from './block-order.ts'
 import { closeDangling } from './dangling.ts'
@@ -15,8 +16,6 @@ import { MessageJoiner } from './message-joiner.ts'
 import { CLIENT_ID } from './server-tools.ts'
 import {
   API,
-  asObject,
-  asText,
   type BlockParam,
   keyOf,
   type MessageParam,

@@ -1,6 +1,7 @@
 import type { BobbinError } from '../../core/error.ts'
 import { codeOfStatus, type FailureCode, providerFailure } from '../../model/provider-failure.ts'
-import { API, asObject, asText } from './wire.ts'
+import { asObject, asText } from '../../model/wire-value.ts'
+import { API } from './wire.ts'
 
 /** Types in a body that say more than its status, and all there is when an event brings the error. */
 const CODES: Readonly<Record<string, FailureCode>> = {

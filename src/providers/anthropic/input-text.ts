@@ -1,5 +1,5 @@
+import { asList, asObject } from '../../model/wire-value.ts'
 import { isCall } from './server-tools.ts'
-import { asList, asObject } from './wire.ts'
 
 /**
  * The value with each block's `input` as the text that was received. Parsing merges duplicate keys and

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/json.ts'
-import { asList, asObject, asText, type MessageParam } from './wire.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { MessageParam } from './wire.ts'
 
 /** A request, or the part of one, with each block and its place. */
 export interface RequestView {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../core/json.ts'
-import { asObject, asText, type MessageParam } from './wire.ts'
+import { asObject, asText } from '../../model/wire-value.ts'
+import type { MessageParam } from './wire.ts'
 
 /** The names that a `server_tool_use` may have in a request; any other is refused. */
 export const SERVER_TOOLS: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
 import type { BlockView, RequestView } from './request-view.ts'
 import {
   CLIENT_ID,
@@ -8,7 +9,6 @@ import {
   SERVER_ID,
   SERVER_TOOLS,
 } from './server-tools.ts'
-import { asList, asObject, asText } from './wire.ts'
 
 const MAX_MESSAGES = 100_000
 const MAX_CACHE_BREAKPOINTS = 4

@@ -1,7 +1,7 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import { asText } from '../../model/wire-value.ts'
 import type { BlockView, MessageView, RequestView } from './request-view.ts'
 import { codeCaller, danglingUses, isServerResult, isServerUse } from './server-tools.ts'
-import { asText } from './wire.ts'
 
 const idOf = ({ block }: BlockView) => asText(block['id'])
 const answers = ({ block }: BlockView) => asText(block['tool_use_id'])

@@ -50,20 +50,6 @@ export function keyOf({ endpoint, modelFamily }: Pick<DecodeContext, 'endpoint' 
   }
 }
 
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined
-}
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-export function asList(value: unknown): readonly JsonValue[] {
-  return Array.isArray(value) ? (value as JsonValue[]) : []
-}
-
 /** What a block holds besides the members named; undefined when there is nothing. */
 export function extrasOf(block: Block, ...members: readonly string[]): JsonObject | undefined {
   const extras = Object.entries(block).filter(([name]) => !members.includes(name))

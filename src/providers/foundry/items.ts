@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
+import { asList, asObject, asText, without } from '../../model/wire-value.ts'
 import {
   type ItemReader,
   isFailure,
@@ -6,7 +7,7 @@ import {
   serverCall,
   serverOutput,
 } from '../openai/responses/item-reader.ts'
-import { asList, asObject, asText, type ResponsesItem, without } from '../openai/responses/wire.ts'
+import type { ResponsesItem } from '../openai/responses/wire.ts'
 
 /** Tools that the service runs, as pairs of `<type>` and `<type>_output`, named for the tool. */
 const PAIRS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../core/json.ts'
-import { asObject } from './wire.ts'
+import { asObject } from '../../model/wire-value.ts'
 
 /**
  * The parts of a response with the arguments of calls as the text that was sent: parsing has merged

@@ -1,8 +1,9 @@
 import type { Part } from '@google/genai'
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { type ProviderKey, providerData } from '../../model/provider-data.ts'
+import { asList, asObject, asText, asWord, without } from '../../model/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../records/history-item.ts'
-import { API, asList, asObject, asText, asWord, type WirePart, without } from './wire.ts'
+import { API, type WirePart } from './wire.ts'
 
 // Files that only this provider can open; any other address means the same to everyone.
 const OWN_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//

@@ -1,19 +1,10 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { HistoryBuilder } from '../../model/history-builder.ts'
 import type { ProviderKey } from '../../model/provider-data.ts'
+import { asList, asObject, asText, asWord, jsonText, without } from '../../model/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
 import { decodePart } from './content.ts'
-import {
-  asList,
-  asObject,
-  asText,
-  asWord,
-  jsonText,
-  kindOf,
-  type PartKind,
-  type WirePart,
-  without,
-} from './wire.ts'
+import { kindOf, type PartKind, type WirePart } from './wire.ts'
 
 export interface Reading {
   readonly builder: HistoryBuilder

@@ -5,21 +5,13 @@ import { HistoryBuilder } from '../../model/history-builder.ts'
 import type { Finish, ModelEvent, Usage } from '../../model/model-event.ts'
 import { broken } from '../../model/sse.ts'
 import type { DecodeContext, StreamDecoder } from '../../model/wire-adapter.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import { partsWithArgsText } from './args-text.ts'
 import { readParts } from './decode-part.ts'
 import { failureOfBody } from './fail.ts'
 import { PartCollector } from './part-collector.ts'
-import {
-  API,
-  asList,
-  asObject,
-  asText,
-  asWord,
-  type GeminiResponse,
-  keyOf,
-  PROVIDER,
-} from './wire.ts'
+import { API, type GeminiResponse, keyOf, PROVIDER } from './wire.ts'
 
 const NOTHING: readonly ModelEvent[] = []
 

@@ -2,12 +2,13 @@ import { BobbinError } from '../../core/error.ts'
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { HistoryBuilder } from '../../model/history-builder.ts'
 import type { DecodeContext, Decoding } from '../../model/wire-adapter.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
 import { decodeParts } from './content.ts'
 import { type Reading, readParts } from './decode-part.ts'
 import { decodeStream } from './decode-stream.ts'
 import { failureOfBody } from './fail.ts'
 import { PartCollector } from './part-collector.ts'
-import { API, asList, asObject, asText, asWord, keyOf, kindOf, PROVIDER } from './wire.ts'
+import { API, keyOf, kindOf, PROVIDER } from './wire.ts'
 
 /** Decodes a response or its chunks, a part, a list of parts or contents, or a request. */
 export function decodePayload(payload: unknown, context: DecodeContext): Decoding {

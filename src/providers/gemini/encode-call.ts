@@ -4,9 +4,10 @@ import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
 import { foreignCallText } from '../../model/foreign-text.ts'
 import { issuedBy } from '../../model/id-projection.ts'
 import { fitName } from '../../model/name-projection.ts'
+import { asObject, asWord } from '../../model/wire-value.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
 import { SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
-import { API, asObject, asWord } from './wire.ts'
+import { API } from './wire.ts'
 
 // The first character may not be a digit, a dot, a colon or a dash.
 const NAME_REFUSED = /^[^a-zA-Z_]|[^a-zA-Z0-9_.:-]/g

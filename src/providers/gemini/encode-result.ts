@@ -1,11 +1,12 @@
 import type { FunctionResponse, FunctionResponsePart, Part } from '@google/genai'
 import type { EncodeContext } from '../../model/encoder.ts'
 import { partsText } from '../../model/foreign-text.ts'
+import { asObject } from '../../model/wire-value.ts'
 import type { CallItem, ContentPart, MediaPart } from '../../records/history-item.ts'
 import { encodeMedia, mimeTypeOf } from './content.ts'
 import { nameOf, type RequestCalls } from './encode-call.ts'
 import { isOldModel } from './model-version.ts'
-import { API, asObject } from './wire.ts'
+import { API } from './wire.ts'
 
 /** A result: the part that answers the call, and media that have to come in a turn of their own. */
 export interface EncodedResult {

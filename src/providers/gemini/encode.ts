@@ -8,12 +8,13 @@ import {
 import { partsText } from '../../model/foreign-text.ts'
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
+import { asList, asObject } from '../../model/wire-value.ts'
 import type { ContentPart, HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia } from './content.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, RequestCalls } from './encode-call.ts'
 import { encodeResult } from './encode-result.ts'
 import { holdsCall, TurnJoiner } from './turn-joiner.ts'
-import { API, asList, asObject, type GeminiPart, keyOf } from './wire.ts'
+import { API, type GeminiPart, keyOf } from './wire.ts'
 
 // Ids of other providers are never sent, so nothing has to be fitted.
 const IDS = { refused: /[^\s\S]/g, maxLength: Number.MAX_SAFE_INTEGER }

@@ -7,7 +7,8 @@ import {
   providerFailure,
 } from '../../model/provider-failure.ts'
 import { broken } from '../../model/sse.ts'
-import { API, asList, asObject, asText, asWord } from './wire.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
+import { API } from './wire.ts'
 
 /** Words in a body that say more than its status. */
 const CODES: Readonly<Record<string, FailureCode>> = {

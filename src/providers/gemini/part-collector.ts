@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { ModelEvent, UnfinishedCall } from '../../model/model-event.ts'
+import { asList, asObject, asText, asWord, without } from '../../model/wire-value.ts'
 import { PartialArgs } from './partial-args.ts'
-import { asList, asObject, asText, asWord, without } from './wire.ts'
 
 /** Text that came in pieces, and nothing else: only such pieces may be joined. */
 interface TextSlot {

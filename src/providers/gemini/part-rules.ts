@@ -1,6 +1,7 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import { asObject, asText, asWord } from '../../model/wire-value.ts'
 import type { RequestView } from './request-view.ts'
-import { asObject, asText, asWord, kindOf } from './wire.ts'
+import { kindOf } from './wire.ts'
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/
 /** The form of the ids that are minted here for calls without one. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { asObject, asText, jsonText } from './wire.ts'
+import { asObject, asText, jsonText } from '../../model/wire-value.ts'
 
 type Path = readonly (string | number)[]
 

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { asList, asObject, asText, type WirePart } from './wire.ts'
+import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { WirePart } from './wire.ts'
 
 /** A function call or its response, with its place. */
 export interface Placed {

@@ -1,7 +1,7 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
+import { asText, asWord } from '../../model/wire-value.ts'
 import { SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
 import type { Placed, RequestView } from './request-view.ts'
-import { asText, asWord } from './wire.ts'
 
 const COUNT =
   'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'

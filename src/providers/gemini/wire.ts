@@ -1,5 +1,5 @@
 import type { Content } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
+import type { JsonValue } from '../../core/json.ts'
 import type { EncodeOptions } from '../../model/encoder.ts'
 import type { ProviderKey } from '../../model/provider-data.ts'
 import type { DecodeContext } from '../../model/wire-adapter.ts'
@@ -56,39 +56,6 @@ export type PartKind = (typeof PART_KINDS)[number]
 /** What a part is; undefined for kinds that we do not know. */
 export function kindOf(part: WirePart): PartKind | undefined {
   return PART_KINDS.find((kind) => part[kind] !== undefined && part[kind] !== null)
-}
-
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined
-}
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-export function asList(value: unknown): readonly JsonValue[] {
-  return Array.isArray(value) ? (value as JsonValue[]) : []
-}
-
-/** A text that says something: an empty id, name or signature is none. */
-export function asWord(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** JSON text of what was received; empty for what is too deep to be written again. */
-export function jsonText(value: JsonValue): string {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return ''
-  }
-}
-
-/** A copy without some members. */
-export function without(value: JsonObject, ...members: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !members.includes(name)))
 }
 
 /** The key under which opaque state is sealed, or may be opened. */

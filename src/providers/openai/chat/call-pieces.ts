@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import { broken } from '../../../model/sse.ts'
-import { asObject, asText } from '../responses/wire.ts'
+import { asObject, asText } from '../../../model/wire-value.ts'
 import type { ChatCall, ChatFunction } from './wire.ts'
 
 /** A call under way. */

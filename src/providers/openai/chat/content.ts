@@ -3,9 +3,9 @@ import type {
   ChatCompletionContentPartText,
 } from 'openai/resources/chat/completions'
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../../records/history-item.ts'
-import { urlOf } from '../responses/content.ts'
-import { asList, asObject, asText } from '../responses/wire.ts'
+import { urlOf } from '../media-url.ts'
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*;base64,/
 const AUDIO_FORMATS = new Map([

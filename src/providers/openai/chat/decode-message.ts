@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import type { HistoryBuilder } from '../../../model/history-builder.ts'
+import { asList, asObject, asText, without } from '../../../model/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
-import { asList, asObject, asText, without } from '../responses/wire.ts'
 import { decodeContent } from './content.ts'
 import { reasoningOf } from './reasoning.ts'
 import type { ChatCall, ChatFunction, ChatMessage } from './wire.ts'

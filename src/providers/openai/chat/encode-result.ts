@@ -6,8 +6,8 @@ import type {
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import type { EncodeContext } from '../../../model/encoder.ts'
 import { partsText } from '../../../model/foreign-text.ts'
+import { asObject } from '../../../model/wire-value.ts'
 import type { CallItem, CallResult } from '../../../records/history-item.ts'
-import { asObject } from '../responses/wire.ts'
 import { encodePart, textPart, type UserPart } from './content.ts'
 import { API } from './decode-response.ts'
 

@@ -14,13 +14,13 @@ import {
 import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
 import { fitName } from '../../../model/name-projection.ts'
 import type { WireEncoder } from '../../../model/wire-adapter.ts'
+import { asObject, asText } from '../../../model/wire-value.ts'
 import type {
   CallItem,
   ContentPart,
   HistoryItem,
   MessageItem,
 } from '../../../records/history-item.ts'
-import { asObject, asText } from '../responses/wire.ts'
 import { encodePart, textPart, type UserPart } from './content.ts'
 import { API } from './decode-response.ts'
 import { encodeResults, isLegacy } from './encode-result.ts'

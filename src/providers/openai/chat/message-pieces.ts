@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import { partsText } from '../../../model/foreign-text.ts'
 import type { ModelEvent } from '../../../model/model-event.ts'
-import { asList, asObject, asText } from '../responses/wire.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { decodeContent } from './content.ts'
 import { joinDetails, textOf, thinkingText } from './reasoning.ts'
 

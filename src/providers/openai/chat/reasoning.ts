@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { asList, asObject, asText } from '../responses/wire.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { REASONING_MEMBERS } from './quirks.ts'
 import type { ChatMessage } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/json.ts'
 import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../responses/wire.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { MAX_ID } from './quirks.ts'
 
 /** A request, or the part of one, with each message and its place. */

@@ -4,8 +4,10 @@ import type {
   ResponseInputText,
 } from 'openai/resources/responses/responses'
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../../records/history-item.ts'
-import { asItem, asList, asObject, asText } from './wire.ts'
+import { urlOf } from '../media-url.ts'
+import { asItem } from './wire.ts'
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*;base64,/
 
@@ -78,14 +80,6 @@ export function encodePart(part: ContentPart, api: string): InputPart | undefine
   return source.type === 'url'
     ? { type: 'input_file', file_url: source.url }
     : { type: 'input_file', filename, file_data: urlOf(part) }
-}
-
-/** A URL for any media that has bytes or an address. */
-export function urlOf({ source, mimeType }: MediaPart): string {
-  if (source.type === 'url') return source.url
-  return source.type === 'base64'
-    ? `data:${mimeType ?? 'application/octet-stream'};base64,${source.data}`
-    : source.id
 }
 
 /** The readable part of a reasoning item: its content where it has any, else its summary. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../core/json.ts'
+import { asList, asObject, asText, without } from '../../../model/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent, generatedImage, reasoningText } from './content.ts'
 import {
@@ -13,7 +14,6 @@ import {
   serverCall,
   serverOutput,
 } from './item-reader.ts'
-import { asList, asObject, asText, without } from './wire.ts'
 
 // What a function call has beyond these is kept: namespace, caller, the exact text of its arguments.
 const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']

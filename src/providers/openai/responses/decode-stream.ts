@@ -4,11 +4,12 @@ import { HistoryBuilder } from '../../../model/history-builder.ts'
 import type { Finish, ModelEvent, UnfinishedCall } from '../../../model/model-event.ts'
 import { broken } from '../../../model/sse.ts'
 import type { DecodeContext, StreamDecoder } from '../../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
 import { failureOfBody } from '../fail.ts'
 import { decodeResponse, readItem } from './decode.ts'
 import type { ResponsesDialect } from './dialect.ts'
-import { asItem, asList, asObject, asText, type ResponsesEvent } from './wire.ts'
+import { asItem, type ResponsesEvent } from './wire.ts'
 
 /**
  * What is known of one output item. It is keyed by `output_index`: some gateways change `item_id` on

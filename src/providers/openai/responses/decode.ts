@@ -5,9 +5,10 @@ import type { FinishReason } from '../../../model/finish-reason.ts'
 import { HistoryBuilder } from '../../../model/history-builder.ts'
 import type { Finish, UnfinishedCall, Usage } from '../../../model/model-event.ts'
 import type { DecodeContext, Decoding } from '../../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { failureOfBody } from '../fail.ts'
 import type { ResponsesDialect } from './dialect.ts'
-import { asItem, asList, asObject, asText, type ResponsesResponse } from './wire.ts'
+import { asItem, type ResponsesResponse } from './wire.ts'
 
 /** Decodes a response, an item, a list of items, or a request. */
 export function decodePayload(

@@ -6,9 +6,10 @@ import type {
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
 import type { EncodeContext } from '../../../model/encoder.ts'
 import { partsText } from '../../../model/foreign-text.ts'
+import { asList, asObject, without } from '../../../model/wire-value.ts'
 import type { CallItem, CallResult, MediaPart } from '../../../records/history-item.ts'
-import { encodePart, type InputPart, urlOf } from './content.ts'
-import { asList, asObject, without } from './wire.ts'
+import { urlOf } from '../media-url.ts'
+import { encodePart, type InputPart } from './content.ts'
 
 // A screenshot is the only answer that a computer call takes; this one shows nothing.
 const BLANK_PNG =

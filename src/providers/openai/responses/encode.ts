@@ -14,6 +14,7 @@ import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
 import type { IdRules } from '../../../model/id-projection.ts'
 import { fitName } from '../../../model/name-projection.ts'
 import type { WireEncoder } from '../../../model/wire-adapter.ts'
+import { asList, asObject, without } from '../../../model/wire-value.ts'
 import type {
   CallItem,
   ContentPart,
@@ -26,7 +27,7 @@ import type { ResponsesDialect } from './dialect.ts'
 import { encodeOutput } from './encode-output.ts'
 import { SentItems } from './sent-items.ts'
 import { strayCall } from './stray-call.ts'
-import { asList, asObject, type ResponsesPart, without } from './wire.ts'
+import type { ResponsesPart } from './wire.ts'
 
 const IDS: IdRules = {
   refused: /[^\x21-\x7e]/g,

@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../../core/json.ts'
 import type { HistoryBuilder, ResultParts } from '../../../model/history-builder.ts'
+import { asText } from '../../../model/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent } from './content.ts'
-import { asText, type ResponsesItem, type TypedItem } from './wire.ts'
+import type { ResponsesItem, TypedItem } from './wire.ts'
 
 /** Adds one wire item to the history. */
 export type ItemReader = (item: TypedItem, builder: HistoryBuilder, api: string) => void

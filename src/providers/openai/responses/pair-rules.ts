@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../core/json.ts'
 import type { WireRule } from '../../../model/wire-adapter.ts'
+import { asObject, asText } from '../../../model/wire-value.ts'
 import type { RequestView } from './request-view.ts'
-import { asObject, asText } from './wire.ts'
 
 /** Which output answers which call. Calls that the provider ran itself have theirs in the response. */
 const OUTPUT_OF: ReadonlyMap<string, string> = new Map([

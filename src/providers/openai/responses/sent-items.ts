@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/json.ts'
+import { asText, without } from '../../../model/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
-import { asText, without } from './wire.ts'
 
 /** Items that mean the same without the id under which the provider stores them. */
 const STANDS_ALONE = new Set(['message', 'computer_call', 'local_shell_call'])

@@ -1,6 +1,6 @@
 import type { WireRule } from '../../../model/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import type { RequestView } from './request-view.ts'
-import { asList, asObject, asText } from './wire.ts'
 
 const MAX_OUTPUT = 10_485_760
 

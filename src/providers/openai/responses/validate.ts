@@ -1,8 +1,8 @@
 import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
+import { asObject, asText } from '../../../model/wire-value.ts'
 import { PAIR_RULES } from './pair-rules.ts'
 import type { RequestView } from './request-view.ts'
 import { SHAPE_RULES } from './shape-rules.ts'
-import { asObject, asText } from './wire.ts'
 
 /** The rules of the Responses protocol. */
 export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [...PAIR_RULES, ...SHAPE_RULES]

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import { asObject } from '../../../model/wire-value.ts'
 
 /** An item of `input` or `output`, as far as we read it. Tolerant: every member may be missing or odd. */
 export interface ResponsesItem {
@@ -48,25 +49,6 @@ export interface ResponsesPart {
   readonly input: JsonObject[]
 }
 
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined
-}
-
 export function asItem(value: unknown): ResponsesItem | undefined {
   return asObject(value)
-}
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-export function asList(value: unknown): readonly JsonValue[] {
-  return Array.isArray(value) ? (value as JsonValue[]) : []
-}
-
-/** A copy without the members that only the response form has. */
-export function without(item: JsonObject, ...members: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(item).filter(([name]) => !members.includes(name)))
 }

@@ -41,3 +41,27 @@ export function providerFailure(
   const status = facts.status === undefined ? '' : ` (${facts.status})`
   return new BobbinError(code, `\`${facts.api}\` answered${status}: ${message}`, data, { cause })
 }
+
+/** What the official clients' errors hold. They are known by shape, so that no copy of one is needed. */
+export interface ClientError {
+  readonly status?: unknown
+  readonly error?: unknown
+  readonly message?: unknown
+  readonly headers?: unknown
+}
+
+/** Anything thrown by a client, in the form that its errors have. */
+export function asClientError(error: unknown): ClientError {
+  return typeof error === 'object' && error !== null ? error : { message: error }
+}
+
+/** How long the provider asks to wait, in milliseconds; undefined when its headers do not say. */
+export function retryAfter(headers: unknown): number | undefined {
+  const get = (headers as Partial<Pick<Headers, 'get'>> | null | undefined)?.get
+  if (typeof get !== 'function') return undefined
+  const delay = (name: string, unit: number) => {
+    const text = get.call(headers, name)
+    return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) * unit : undefined
+  }
+  return delay('retry-after-ms', 1) ?? delay('retry-after', 1000)
+}

@@ -1,5 +1,11 @@
 import type { BobbinError } from '../../core/error.ts'
-import { codeOfStatus, type FailureCode, providerFailure } from '../../model/provider-failure.ts'
+import {
+  asClientError,
+  codeOfStatus,
+  type FailureCode,
+  providerFailure,
+  retryAfter,
+} from '../../model/provider-failure.ts'
 import { asObject, asText } from '../../model/wire-value.ts'
 import { API } from './wire.ts'
 
@@ -68,23 +74,4 @@ function codeOf(
   }
   const known = type !== undefined && Object.hasOwn(CODES, type) ? CODES[type] : undefined
   return known ?? (status === undefined ? 'E_PROVIDER_UNAVAILABLE' : codeOfStatus(status))
-}
-
-interface ClientError {
-  readonly status?: unknown
-  readonly error?: unknown
-  readonly message?: unknown
-  readonly headers?: unknown
-}
-
-function asClientError(error: unknown): ClientError {
-  return typeof error === 'object' && error !== null ? error : { message: error }
-}
-
-function retryAfter(headers: unknown): number | undefined {
-  if (!(headers instanceof Headers)) return undefined
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(milliseconds)) return milliseconds
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) ? seconds * 1000 : undefined
 }

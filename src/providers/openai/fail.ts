@@ -1,5 +1,11 @@
 import type { BobbinError } from '../../core/error.ts'
-import { codeOfStatus, type FailureCode, providerFailure } from '../../model/provider-failure.ts'
+import {
+  asClientError,
+  codeOfStatus,
+  type FailureCode,
+  providerFailure,
+  retryAfter,
+} from '../../model/provider-failure.ts'
 
 /** Codes in a body that say more than its status. */
 const CODES: ReadonlyMap<string, FailureCode> = new Map<string, FailureCode>([
@@ -60,23 +66,4 @@ export function failureOfClient(api: string, error: unknown): BobbinError {
 
 function asBody(body: unknown): ErrorBody {
   return typeof body === 'object' && body !== null ? body : { message: body }
-}
-
-interface ClientError {
-  readonly status?: unknown
-  readonly error?: unknown
-  readonly message?: unknown
-  readonly headers?: unknown
-}
-
-function asClientError(error: unknown): ClientError {
-  return typeof error === 'object' && error !== null ? error : { message: error }
-}
-
-function retryAfter(headers: unknown): number | undefined {
-  if (!(headers instanceof Headers)) return undefined
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  if (Number.isFinite(milliseconds)) return milliseconds
-  return Number.isFinite(seconds) ? seconds * 1000 : undefined
 }

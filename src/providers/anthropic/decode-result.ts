@@ -46,7 +46,7 @@ const READERS: Readonly<Record<string, ResultReader>> = {
   text_editor_code_execution_create_result: (content) =>
     texts(content['is_file_update'] === true ? 'The file was updated.' : 'The file was created.'),
   text_editor_code_execution_str_replace_result: (content) =>
-    texts(asList(content['lines']).map(String).join('\n')),
+    texts(asList(content['lines']).map(readableLine).join('\n')),
   text_editor_code_execution_view_result: (content) => texts(asText(content['content'])),
   tool_search_tool_search_result: (content) =>
     texts(
@@ -69,6 +69,10 @@ function searchResult(value: JsonValue): ContentPart[] {
   const lines = [asText(found?.['title']), asText(found?.['url']), asText(found?.['page_age'])]
   const text = lines.filter((line) => line !== undefined && line !== '').join('\n')
   return texts(text === '' ? readableText(value) : text)
+}
+
+function readableLine(line: JsonValue): string {
+  return typeof line === 'string' ? line : jsonText(line)
 }
 
 function errorText(error: JsonObject): ContentPart[] {

@@ -111,9 +111,9 @@ export function encodeRaw(
 
 function isSendableRaw(block: Block, item: RawItem, calls: ServerCalls | undefined): boolean {
   const type = asText(block['type'])
-  if (type === undefined || type === 'tool_result' || type === 'tool_use') return false
-  if (!isServerResult(type)) return !isServerUse(type)
-  return calls !== undefined && isSendableResult(block, item, calls)
+  if (!type || type === 'tool_result' || type === 'tool_use') return false
+  if (isServerResult(type)) return calls !== undefined && isSendableResult(block, item, calls)
+  return !isServerUse(type) && (calls === undefined || isTied(block, calls))
 }
 
 /** True for a call with or without its result, or for the result of a call that was sent before. */

@@ -76,8 +76,8 @@ function encodePart(
   const own = asObject(context.own(part.providerData))
   const type = asText(own?.['type'])
   // A block that says more than its text was kept whole.
-  if (type !== undefined && type !== 'text') {
-    if (allowed.has(type)) return own as unknown as BlockParam
+  if (own?.['type'] !== undefined && type !== 'text') {
+    if (type !== undefined && allowed.has(type)) return own as unknown as BlockParam
     return { type: 'text', text: part.type === 'text' ? part.text : namedMedia(part) }
   }
   if (part.type === 'text') return { type: 'text', text: part.text, ...own }

@@ -8,7 +8,7 @@ import {
 import { partsText } from '../../model/foreign-text.ts'
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
-import { asList, asObject } from '../../model/wire-value.ts'
+import { asList, asObject, asWord } from '../../model/wire-value.ts'
 import type { ContentPart, HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia } from './content.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, RequestCalls } from './encode-call.ts'
@@ -127,12 +127,12 @@ function encodeSaid(
   const own = asObject(context.own(item.providerData))
   if (item.type === 'thought') {
     const part = asObject(own?.['part'])
-    if (part !== undefined) return [part]
+    if (part !== undefined) return isSaid(part) ? [part] : []
     context.leftOut('thought', 'Reasoning that this provider did not make was left out.')
     return []
   }
   const parts = asList(own?.['parts'])
-  if (parts.length > 0) return parts as readonly Part[]
+  if (parts.length > 0) return (parts as readonly Part[]).filter(isSaid)
   return item.parts.flatMap((part) => {
     // Only media that the model itself made are its words; others are named.
     const isOwn = part.type === 'text' || context.own(part.providerData) !== undefined
@@ -143,12 +143,17 @@ function encodeSaid(
 function encodePart(part: ContentPart, context: EncodeContext): readonly Part[] {
   const own = asObject(context.own(part.providerData))
   if (part.type === 'text') {
-    return part.text === '' && own === undefined ? [] : [{ text: part.text, ...own }]
+    return [{ text: part.text, ...own }].filter(isSaid)
   }
   const encoded = encodeMedia(part, own !== undefined)
   if (encoded !== undefined) return [{ ...encoded, ...own }]
   context.leftOut('media', `\`${API}\` cannot take this media; it is named in its place.`)
   return [{ text: partsText([part]) }]
+}
+
+/** An empty text is refused, unless a signature came on it. */
+function isSaid({ text, thoughtSignature }: Part): boolean {
+  return text !== '' || asWord(thoughtSignature) !== undefined
 }
 
 function systemParts(item: MessageItem, options: EncodeOptions): readonly Part[] {

@@ -19,13 +19,12 @@ import {
 const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']
 
 const functionCall: ItemReader = (item, builder) => {
-  const text = item.arguments ?? ''
-  const odd = typeof text === 'string' ? [] : ['arguments']
+  const odd = asText(item.arguments) === undefined ? ['arguments'] : []
   const extras = without(item, ...FUNCTION_MEMBERS, ...odd)
   builder.call({
     type: 'function_call',
     tool: asText(item.name) ?? '',
-    args: text,
+    args: item.arguments,
     executedBy: 'runner',
     callId: callId(item),
     itemId: id(item),

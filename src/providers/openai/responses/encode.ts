@@ -11,7 +11,6 @@ import {
   GroupEncoder,
 } from '../../../model/encoder.ts'
 import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
-import type { IdRules } from '../../../model/id-projection.ts'
 import { fitName } from '../../../model/name-projection.ts'
 import type { WireEncoder } from '../../../model/wire-adapter.ts'
 import { asList, asObject, without } from '../../../model/wire-value.ts'
@@ -29,11 +28,9 @@ import { SentItems } from './sent-items.ts'
 import { strayCall } from './stray-call.ts'
 import type { ResponsesPart } from './wire.ts'
 
-const IDS: IdRules = {
-  refused: /[^\x21-\x7e]/g,
-  maxLength: 64,
-  takesBack: ({ length }) => length <= 64,
-}
+const ID_MAX = 64
+const takesBack = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= ID_MAX
+const IDS = { refused: /[^\x21-\x7e]/g, maxLength: ID_MAX, takesBack }
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const NAME_MAX = 128
 
@@ -125,7 +122,7 @@ function encodeRaw(
 ): readonly JsonObject[] {
   const value = item.api === dialect.api ? asObject(item.value) : undefined
   const sendable = value === undefined ? undefined : dialect.toInput(value)
-  if (sendable !== undefined) return [sendable]
+  if (sendable !== undefined && arePaired([sendable])) return [sendable]
   context.leftOut('raw', `An item of \`${item.api}\` has no form here and was left out.`)
   return []
 }
@@ -195,7 +192,7 @@ function encodeProviderCall(
     ?.map((item) => dialect.toInput(asObject(item) ?? {}))
     .filter((item) => item !== undefined)
   const decision = call.type === 'openCall' ? call.gate?.decision : undefined
-  if (sendable === undefined || sendable.length === 0) {
+  if (sendable === undefined || sendable.length === 0 || !arePaired(sendable)) {
     return [{ type: 'message', role: 'assistant', content: foreignCallText(call) }]
   }
   if (decision === undefined) return sendable
@@ -208,4 +205,10 @@ function encodeProviderCall(
   } satisfies ResponseInputItem.McpApprovalResponse
   // A stored response holds the request already; sending it again is a duplicate.
   return context.continues ? [answer] : [...sendable, answer]
+}
+
+/** False for a call and an output that the provider could not tell to belong together. */
+function arePaired(items: readonly JsonObject[]): boolean {
+  const [first, ...others] = items.map((item) => item['call_id'] ?? null)
+  return (first === null || takesBack(first)) && others.every((id) => id === first)
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../core/json.ts'
 import type { HistoryBuilder, ResultParts } from '../../../model/history-builder.ts'
-import { asText } from '../../../model/wire-value.ts'
+import { asText, jsonText } from '../../../model/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent } from './content.ts'
 import type { ResponsesItem, TypedItem } from './wire.ts'
@@ -31,7 +31,7 @@ export function isFailure(item: ResponsesItem): boolean {
 /** JSON as text, for results that are structures. */
 export function jsonPart(value: JsonValue | undefined): ContentPart[] {
   if (value === undefined || value === null) return []
-  return [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }]
+  return [{ type: 'text', text: typeof value === 'string' ? value : jsonText(value) }]
 }
 
 /** A call that the client runs, kept whole: each type has members of its own that must come back. */

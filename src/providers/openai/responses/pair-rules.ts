@@ -20,7 +20,9 @@ const CALL_OF: ReadonlyMap<string, string> = new Map(
 /** The provider runs some calls of these types itself and keeps their outputs apart. */
 function runsThere(item: JsonObject): boolean {
   const environment = asText(asObject(item['environment'])?.['type'])
-  return item['execution'] === 'server' || environment?.startsWith('container') === true
+  const isSearch = item['type'] === 'tool_search_call' || item['type'] === 'tool_search_output'
+  if (isSearch) return item['execution'] !== 'client'
+  return environment?.startsWith('container') === true
 }
 
 /** Ids by call type: `call_id` must pair within its own kind. */

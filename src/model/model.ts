@@ -36,6 +36,6 @@ export interface ModelCallOptions {
   readonly signal?: AbortSignal
   /** Mints ids for calls that arrive without one; random and per call when absent. */
   readonly mint?: MintId
-  /** Hears of every repair that encoding the history took. */
+  /** Hears of every repair that encoding the history took, once while the same array grows. */
   onRepair?(repair: Repair): void
 }

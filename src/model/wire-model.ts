@@ -1,5 +1,6 @@
 import { isBobbinError } from '../core/error.ts'
 import { flatten } from './flatten.ts'
+import { growingPart } from './growing-part.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
 import { broken } from './sse.ts'
 import { type EventBatches, type Reply, streamEvents, streamResponse } from './stream-response.ts'
@@ -25,16 +26,16 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     ...(endpoint !== undefined && { endpoint }),
     ...(modelFamily !== undefined && { modelFamily }),
   }
+  const partOf = growingPart(adapter, key)
 
   async function* batches(
     request: ModelRequest,
     { signal, mint, onRepair }: ModelCallOptions = {},
   ): EventBatches {
-    const encoder = adapter.encoder({ ...key, ...(onRepair !== undefined && { onRepair }) })
-    for (const item of request.items) encoder.push(item)
+    const part = partOf(request.items, onRepair)
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key }
     try {
-      const reply = await connection.send(encoder.part(), request, signal)
+      const reply = await connection.send(part, request, signal)
       if (reply.kind === 'whole') {
         const { payload, source } = reply
         const told = source === undefined ? context : { ...context, source }

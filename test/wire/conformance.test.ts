@@ -14,8 +14,8 @@ const fixtures = loadFixtures()
 const streams = fixtures.filter(([, { kind }]) => kind === 'stream')
 const echoes = fixtures.filter(([, { echo }]) => echo !== undefined)
 
-function decode({ api, kind, payload, events }: WireFixture): Decoded {
-  const codec = wire(api, { secret })
+function decode({ api, kind, payload, events }: WireFixture, key = secret): Decoded {
+  const codec = wire(api, { secret: key })
   return kind === 'stream' ? codec.decodeStream(events ?? []) : codec.decode(payload)
 }
 
@@ -89,8 +89,12 @@ describe('decode', () => {
     (_, fixture) => {
       const again = decode(fixture)
       expect(again).toEqual(decode(fixture))
-      const synthetic = again.calls.filter((call) => call.wire.origin === 'synthetic')
-      for (const { id } of synthetic) expect(id).toMatch(/^bob_[\w-]{22}$/)
+      const { calls: others } = decode(fixture, new Uint8Array(32).fill(8))
+      for (const [at, { id, wire: reference }] of again.calls.entries()) {
+        const isMinted = reference.origin === 'synthetic'
+        if (isMinted) expect(id).toMatch(/^bob_[\w-]{22}$/)
+        expect(others[at]?.id === id).toBe(!isMinted)
+      }
     },
   )
 })

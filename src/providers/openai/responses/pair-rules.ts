@@ -145,10 +145,12 @@ export const PAIR_RULES: readonly WireRule<RequestView>[] = [
     prevents:
       'a 400 for an approval request that previous_response_id or conversation already holds',
     *check({ items, isStored }) {
-      for (const { path, type } of items) {
-        if (isStored && type === 'mcp_approval_request') {
-          yield { path, message: 'is stored already: send only the response' }
-        }
+      if (!isStored) return
+      const answered = new Set(items.map(({ item }) => asText(item['approval_request_id'])))
+      for (const { item, path, type } of items) {
+        const isReference = type === 'item_reference' && answered.has(asText(item['id']) ?? '')
+        if (!isReference && type !== 'mcp_approval_request') continue
+        yield { path, message: 'is stored already: send only the response' }
       }
     },
   },

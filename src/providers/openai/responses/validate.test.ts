@@ -47,6 +47,16 @@ const broken: readonly (readonly [rule: string, payload: unknown])[] = [
     { previous_response_id: 'r', input: [{ type: 'mcp_approval_request', id: 'mcpr_1' }] },
   ],
   [
+    'approval-sent-twice',
+    {
+      conversation: 'c',
+      input: [
+        { type: 'item_reference', id: 'mcpr_1' },
+        { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
+      ],
+    },
+  ],
+  [
     'output-schema',
     { tools: [{ type: 'function', name: 'f', output_schema: {} }], input: [call(), output()] },
   ],

@@ -6,7 +6,7 @@ import { issuedBy } from '../../model/id-projection.ts'
 import { fitName } from '../../model/name-projection.ts'
 import { asObject, asWord } from '../../model/wire-value.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
-import { SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
+import { isOldModel, SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
 import { API } from './wire.ts'
 
 // The first character may not be a digit, a dot, a colon or a dash.
@@ -30,10 +30,18 @@ export class RequestCalls {
    */
   idOf(call: CallItem): string | undefined {
     const id = issuedBy(API, call.wire) ? call.wire.callId : undefined
-    if (id === undefined) return undefined
+    if (id === undefined || !this.#knowsIdsOf(call)) return undefined
     const owner = this.#issued.get(id) ?? call
     this.#issued.set(id, owner)
     return owner === call ? id : undefined
+  }
+
+  /** Older models and other backends refuse the member itself; there, calls go by their position. */
+  #knowsIdsOf({ providerData }: CallItem): boolean {
+    const { endpoint, modelFamily } = this.options
+    const from = providerData?.endpoint
+    if (from !== undefined && endpoint !== undefined && from !== endpoint) return false
+    return !isOldModel(modelFamily) || providerData?.modelFamily === modelFamily
   }
 
   serve(id: string): void {

@@ -120,6 +120,21 @@ describe('encode to generateContent', () => {
     expect(callParts(items, { modelFamily: 'gemini-3-pro' })[0]?.thoughtSignature).toBe(SKIP)
   })
 
+  it.each([
+    [{}, 'x'],
+    [{ endpoint: 'developer', modelFamily: 'gemini-3-pro' }, 'x'],
+    [{ endpoint: 'developer', modelFamily: 'gemini-3-flash' }, 'x'],
+    [{ endpoint: 'vertex', modelFamily: 'gemini-3-pro' }, undefined],
+    [{ endpoint: 'developer', modelFamily: 'gemini-2.5-pro' }, undefined],
+  ])('sends an id that it issued to %j as %s', (options, id) => {
+    const key = { endpoint: 'developer', modelFamily: 'gemini-3-pro' }
+    const providerData = { api: 'gemini', ...key, data: { part: {} } }
+    const { contents } = encode([user, own('x', { providerData })], options)
+    const [asked, answered] = contents.slice(1).map(({ parts }) => parts?.[0])
+    expect(asked?.functionCall?.id).toBe(id)
+    expect(answered?.functionResponse?.id).toBe(id)
+  })
+
   it('gives a signature back under its own key only', () => {
     const providerData = {
       api: 'gemini',

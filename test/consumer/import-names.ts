@@ -2,11 +2,20 @@ import { runCommand } from '../../scripts/run-command.mjs'
 
 const program = `
   const names = {}
-  for (const subpath of process.argv.slice(1)) names[subpath] = Object.keys(await import(subpath)).sort()
+  for (const subpath of process.argv.slice(1)) {
+    names[subpath] = Object.entries(await import(subpath)).map(nameOf).sort()
+  }
+  function nameOf([name, value]) {
+    const called = typeof value === 'function' ? value.name : name
+    return called === name ? name : name + ', which calls itself ' + called
+  }
   console.log(JSON.stringify(names))
 `
 
-/** The names that each subpath exports, as a Node of your choice sees them from `folder`. */
+/**
+ * The names that each subpath exports, as a Node of your choice sees them from `folder`; a class or
+ * function that has another name itself (it stands in logs and traces) is listed with it.
+ */
 export async function importNames(
   folder: string,
   subpaths: readonly string[],

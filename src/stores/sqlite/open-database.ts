@@ -9,11 +9,23 @@ type Constructor = new (path: string) => SqliteDatabase
 export async function openDatabase(path: string): Promise<Sqlite> {
   const binding = await findBinding()
   try {
-    // The file holds keys and conversations: nobody else's business. WAL and index files follow it.
-    await (await open(path, 'a', 0o600)).close()
+    await makePrivate(path)
     return sqliteOver(new binding.Database(path), binding.parameters)
   } catch (error) {
     throw asStoreError(error, `open \`${path}\``)
+  }
+}
+
+/**
+ * Makes the file, if there is none: it holds keys and conversations, nobody else's business. WAL and index
+ * files follow it. One that exists is not even opened, because closing it again would drop the locks of
+ * every connection that this process has to it, and another process might then take its log away.
+ */
+async function makePrivate(path: string): Promise<void> {
+  try {
+    await (await open(path, 'ax', 0o600)).close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

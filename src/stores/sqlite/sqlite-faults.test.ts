@@ -1,4 +1,13 @@
-import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -173,6 +182,25 @@ describe('sqliteStore, when things go wrong', () => {
     const count = database.prepare('SELECT count(*) AS n FROM bobbin_conversations').get([])
     expect(count).toMatchObject({ n: 1 })
     await expect(store.conversations()).rejects.toMatchObject(unavailable('closed'))
+  })
+
+  it('keeps its locks when this process opens the same file again', async () => {
+    const path = newPath()
+    const { store, epoch } = await filled(path)
+    const second = sqliteStore(path)
+    expect(await allEntries(second, 'c')).toHaveLength(3)
+    // Whoever closes a file last takes its log away: another process must see that it is not the last.
+    const visit = `const db = new (require('libsql'))(process.argv[1])
+      db.prepare('SELECT count(*) FROM bobbin_entries').get([])
+      db.close()`
+    execFileSync(process.execPath, ['-e', visit, path], { cwd: process.cwd() })
+    expect(existsSync(`${path}-shm`)).toBe(true)
+    await store.append('c', epoch, [sample.note('t', 'n')])
+    await second.close()
+    await store.close()
+    const visitor = sqliteStore(path)
+    expect(await allEntries(visitor, 'c')).toHaveLength(4)
+    await visitor.close()
   })
 
   it('keeps the file to its owner', async () => {

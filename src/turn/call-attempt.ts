@@ -26,6 +26,8 @@ export interface Attempt {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   readonly settleOutput: (output: ToolOutput, signal: AbortSignal) => Promise<ToolCallResults>
+  /** Keeps out of an error what nobody must read. */
+  readonly clean: (text: string) => string
   /** Hears of the call's own signal before the handler gets it. */
   readonly onStart?: (signal: AbortSignal) => void
   /** Hears of a result that came after the call was given up. */
@@ -66,7 +68,7 @@ export async function attempt(call: Attempt): Promise<AttemptEnd> {
     run(call, controller.signal).then(
       (end) => (isOver ? call.onLate('result') : finish(end)),
       (error: unknown) => {
-        if (!isOver) finish(failed(error))
+        if (!isOver) finish(failed(error, call.clean))
         else if (!isObedience(error, controller.signal)) call.onLate('error')
       },
     )
@@ -115,7 +117,7 @@ const inDoubt = (text: string): AttemptEnd =>
     `${text} It is not known whether it took effect. Do not repeat it blindly; check first.`,
   )
 
-function failed(error: unknown): AttemptEnd {
-  const text = isBobbinError(error) ? errorText(error) : `The call failed: ${errorText(error)}`
-  return gaveUp('failed', text)
+function failed(error: unknown, clean: (text: string) => string): AttemptEnd {
+  const text = errorText(error, clean)
+  return gaveUp('failed', isBobbinError(error) ? text : `The call failed: ${text}`)
 }

@@ -3,10 +3,14 @@ import { cutText } from '../prompt/text-cut.ts'
 /** Bytes of an error that a record keeps: what went wrong, not everything that was in the way. */
 const MAX_ERROR_BYTES = 16_384
 
-/** Anything can be thrown, also values whose own conversion to text throws. */
-export function errorText(thrown: unknown): string {
+/**
+ * Anything can be thrown, also values whose own conversion to text throws. `clean` sees the text before it
+ * is cut, so that no half of a secret is left.
+ */
+export function errorText(thrown: unknown, clean = (text: string) => text): string {
   try {
-    return cutText(thrown instanceof Error ? thrown.message : String(thrown), MAX_ERROR_BYTES)
+    const text = thrown instanceof Error ? thrown.message : String(thrown)
+    return cutText(clean(text), MAX_ERROR_BYTES)
   } catch {
     return 'a value that cannot be shown as text was thrown'
   }

@@ -1,10 +1,11 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { lowerTrust } from '../core/trust.ts'
 import { ToolCall } from '../records/tool-call.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ExecutionContext } from '../tools/tool-context.ts'
+import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { attempt, NOT_STARTED } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
@@ -12,6 +13,7 @@ import { errorText } from './error-text.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
+import { type SecretScrubber, secretScrubber } from './secret-scrubber.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
 import type { Turn } from './turn.ts'
@@ -33,6 +35,8 @@ export interface AdmittedCall {
 export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
   const { asked, tool, intent } = admitted
   const { link, onStart } = linkCall(turn)
+  const scrubber = secretScrubber(turn.settings.secrets)
+  const spool = cleanSpool(turn, scrubber)
   const record = (end: CallEnd) =>
     recordCall(turn, asked, {
       ...end,
@@ -48,8 +52,10 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
       signal: turn.signal,
       timeoutMs: tool.timeoutMs ?? turn.settings.timeoutMs,
       clock: turn.settings.clock,
-      context: executionContext(turn, admitted),
-      settleOutput: (output, abort) => settleOutput(tool, output, turn.results, abort),
+      context: executionContext(turn, admitted, scrubber),
+      settleOutput: (output, abort) =>
+        settleOutput(tool, cleanText(output, scrubber), spool, abort),
+      clean: scrubber.text,
       onStart,
       onLate: (what) => reportLate(turn, admitted, what),
     })
@@ -81,7 +87,7 @@ async function throughLayers(
     args: asked.request.args,
     checksum: asked.request.checksum,
     ctx: turn.ctx,
-    spool: spoolFor(turn) as CallSubject['spool'],
+    spool: spoolOn(turn.results) as CallSubject['spool'],
     record,
   }
   let own: ToolCall | undefined
@@ -113,8 +119,21 @@ function sameCall(
   return given
 }
 
-function executionContext(turn: Turn, { asked, tool, intent }: AdmittedCall): ExecutionContext {
-  const { settings, observed, origin } = turn
+/** The conversation's spool, without the secrets that the call was given. */
+const cleanSpool = ({ results }: Turn, scrubber: SecretScrubber): Pick<SpoolStore, 'write'> => ({
+  write: (data, options) => results.write(scrubber.data(data), options),
+})
+
+/** Text of artifact tools goes into the record without a spool. */
+const cleanText = (output: ToolOutput, { text }: SecretScrubber) =>
+  typeof output === 'string' ? text(output) : output
+
+function executionContext(
+  turn: Turn,
+  { asked, tool, intent }: AdmittedCall,
+  scrubber: SecretScrubber,
+): ExecutionContext {
+  const { observed, origin } = turn
   return {
     toolCallId: asked.id,
     idempotencyKey: intent.idempotencyKey,
@@ -122,17 +141,19 @@ function executionContext(turn: Turn, { asked, tool, intent }: AdmittedCall): Ex
       event.type === 'toolExecutionStart'
         ? observed.emit('toolExecutionStart', event, origin)
         : observed.emit('toolExecutionEnd', event, origin),
-    progress: (update) =>
-      observed.emit('toolProgress', { toolCallId: asked.id, tool: tool.name, update }, origin),
-    ...(settings.secrets && { secret: settings.secrets }),
-    spool: spoolFor(turn),
+    progress: (given) => {
+      const update = scrubber.json(given)
+      observed.emit('toolProgress', { toolCallId: asked.id, tool: tool.name, update }, origin)
+    },
+    ...(scrubber.secret && { secret: scrubber.secret }),
+    spool: spoolOn(cleanSpool(turn, scrubber)),
   }
 }
 
-const spoolFor =
-  ({ results }: Turn): NonNullable<ExecutionContext['spool']> =>
+const spoolOn =
+  (spool: Pick<SpoolStore, 'write'>): NonNullable<ExecutionContext['spool']> =>
   async (data, Class = SpooledArtifact) =>
-    new Class(await results.write(data))
+    new Class(await spool.write(data))
 
 function reportLate(turn: Turn, { asked, tool }: AdmittedCall, what: 'result' | 'error'): void {
   const came = what === 'result' ? 'what it returned was discarded' : 'it failed'

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesOf } from '../spool/spool-input.ts'
+import { secretScrubber } from './secret-scrubber.ts'
+
+async function scrubberFor(...values: string[]) {
+  const scrubber = secretScrubber((name) => values[Number(name)] as string)
+  for (const index of values.keys()) await scrubber.secret?.(String(index))
+  return scrubber
+}
+
+async function textOf(data: Parameters<typeof bytesOf>[0]): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of bytesOf(data)) text += decoder.decode(bytes, { stream: true })
+  return text + decoder.decode()
+}
+
+async function* pieces(text: string, size: number) {
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+describe('secretScrubber', () => {
+  it('replaces a secret as it is, in JSON and in URLs', async () => {
+    const { text, json } = await scrubberFor('pa"ss wört')
+    expect(text('a pa"ss wört b')).toBe('a [secret] b')
+    expect(text(JSON.stringify({ key: 'pa"ss wört' }))).toBe('{"key":"[secret]"}')
+    expect(text('?key=pa%22ss%20w%C3%B6rt')).toBe('?key=[secret]')
+    expect(json({ deep: ['pa"ss wört'], 'pa"ss wört': 1 })).toEqual({
+      deep: ['[secret]'],
+      '[secret]': 1,
+    })
+  })
+
+  it('replaces the longer of two secrets where one holds the other', async () => {
+    const { text } = await scrubberFor('abcd', 'abcdefgh')
+    expect(text('abcdefgh abcd')).toBe('[secret] [secret]')
+  })
+
+  it('finds a secret in a stream wherever the stream is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'binary', minLength: 0, maxLength: 40 }),
+        fc.constantFrom('s3cret', 'ananas', 'aaaa', 'größer'),
+        fc.integer({ min: 1, max: 9 }),
+        async (around, secret, size) => {
+          const source = `${around}${secret}${around}${secret}${secret}`.toWellFormed()
+          const { data } = await scrubberFor(secret)
+          const cleaned = await textOf(data(pieces(source, size)))
+          expect(cleaned).not.toContain(secret)
+          expect(cleaned).toBe(await textOf(data(new TextEncoder().encode(source))))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('knows a secret that a stream asks for while it is read', async () => {
+    const scrubber = secretScrubber(() => 'asked late')
+    async function* stream() {
+      yield 'before '
+      yield `and ${await scrubber.secret?.('x')} after`
+    }
+    expect(await textOf(scrubber.data(stream()))).toBe('before and [secret] after')
+  })
+
+  it('leaves alone what it was not asked for, and values too short to be secret', async () => {
+    const { text, data } = await scrubberFor('', 'abc')
+    expect(text('abc')).toBe('abc')
+    expect(data('abc')).toBe('abc')
+    expect(secretScrubber(undefined).secret).toBeUndefined()
+  })
+})

@@ -16,6 +16,10 @@ export interface AskedCall {
   readonly request: ReadRequest
   readonly item: CallItem
   readonly createdAt: DateTime<true>
+  /** The call whose arguments a person changed into these. */
+  readonly editOf?: string
+  /** Paths of arguments that were removed before storing; such a call cannot be run any more. */
+  readonly redacted?: readonly string[]
   /** Why it will not run whatever else is said, if so. */
   readonly unfinished?: string
 }
@@ -29,7 +33,8 @@ export interface AskedBatch {
 
 const UNFINISHED = 'The response ended before this call was finished; it was not run.'
 
-const OWN_WIRE: WireReference = {
+/** Where calls come from that no provider made. */
+export const OWN_WIRE: WireReference = {
   provider: 'bobbin',
   api: 'executor',
   type: 'call',

@@ -3,6 +3,7 @@ import type { CallItem, ProviderGate } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
 import type { GateDecision } from '../store/gate.ts'
+import { EMPTY_TAIL, type LogTail, nextTail } from './log-tail.ts'
 
 /** A call that was asked for and has not settled: it waits for a gate, or its process died. */
 export interface UnsettledCall {
@@ -11,6 +12,8 @@ export interface UnsettledCall {
   /** Epoch milliseconds. */
   readonly askedAt: number
   readonly intent?: Intent
+  /** Paths of what was removed from its arguments before storing. */
+  readonly redacted?: readonly string[]
 }
 
 /** What a first reading of a log finds out, before its items are put in their places. */
@@ -26,8 +29,7 @@ export interface LogFacts {
   readonly decisions: ReadonlyMap<string, NonNullable<ProviderGate['decision']>>
   /** Intents whose calls have no record. */
   readonly intents: ReadonlyMap<string, Intent>
-  /** How the last turn ended; absent when it did not. */
-  readonly lastEnd: string | undefined
+  readonly tail: LogTail
 }
 
 /** The id under which a record is shown: the call that the model asked for. */
@@ -45,12 +47,11 @@ export async function readLog(
   const decisions = new Map<string, NonNullable<ProviderGate['decision']>>()
   const gated = new Map<string, string>()
   const intents = new Map<string, Intent>()
-  let lastEnd: string | undefined
+  let tail = EMPTY_TAIL
   for await (const entry of log) {
     entries.push(entry)
-    if (entry.kind === 'turn-start') lastEnd = undefined
-    else if (entry.kind === 'turn-end') lastEnd = entry.data.status
-    else if (entry.kind === 'intent') intents.set(entry.data.id, entry.data)
+    tail = nextTail(tail, entry)
+    if (entry.kind === 'intent') intents.set(entry.data.id, entry.data)
     else if (entry.kind === 'note') keepNote(notes, entry)
     else if (entry.kind === 'gate-opened') gated.set(entry.data.id, entry.data.callId ?? '')
     else if (entry.kind === 'gate-closed') {
@@ -63,7 +64,7 @@ export async function readLog(
     }
   }
   for (const { id } of calls) intents.delete(id)
-  return { entries, calls, shown, notes, decisions, intents, lastEnd }
+  return { entries, calls, shown, notes, decisions, intents, tail }
 }
 
 const CALL_NOTE = 'CALL_NOTE'

@@ -17,6 +17,7 @@ import {
   type UnsettledCall,
 } from './conversation-log.ts'
 import { itemForThought } from './item-records.ts'
+import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation } from './presentation.ts'
 import type { ResultSpool } from './small-results.ts'
@@ -52,8 +53,8 @@ export class Conversation {
   handles = 0
   /** The least trusted output that the conversation has seen; it never rises again. */
   taint: TrustTier = 'developer'
-  /** How the last turn ended; absent for a new conversation and after a crash. */
-  lastEnd: string | undefined
+  /** How the log ended when it was opened. */
+  tail = EMPTY_TAIL
   readonly #parts: ConversationParts
 
   constructor(id: string, epoch: number, parts: ConversationParts) {
@@ -68,7 +69,7 @@ export class Conversation {
     const facts = await readLog(store.entries(this.id), (json) =>
       ToolCall.fromJSON(json, this.#context),
     )
-    this.lastEnd = facts.lastEnd
+    this.tail = facts.tail
     for (const call of facts.calls) {
       this.ids.claim(call.id)
       this.#admit(call)
@@ -108,7 +109,8 @@ export class Conversation {
     }
     const call = facts.shown.get(id)
     if (call === undefined) {
-      this.unsettled.set(id, { item: asked, turnId: entry.turnId, askedAt: entry.time })
+      const { turnId, time: askedAt, redacted } = entry
+      this.unsettled.set(id, { item: asked, turnId, askedAt, ...(redacted && { redacted }) })
       this.batch.push(asked)
       return
     }
@@ -183,14 +185,12 @@ export class Conversation {
     this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return
-    const isShown = (item: HistoryItem) => item.type === 'call' && item.id === shownId(call)
-    let list = this.batch
-    let at = list.findIndex(isShown)
-    // What a person changed a call into may settle after the response of the original is complete.
-    if (at < 0 && call.editOf !== undefined) {
-      list = this.items
-      at = list.findLastIndex(isShown)
-    }
+    const isShownFor = (item: HistoryItem) => item.type === 'call' && item.id === shownId(call)
+    const isNew = this.batch.some(isShownFor)
+    // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
+    if (!isNew && call.editOf === undefined && call.supersedes === undefined) return
+    const list = isNew ? this.batch : this.items
+    const at = list.findLastIndex(isShownFor)
     const asked = list[at] as CallItem | undefined
     if (asked !== undefined) list[at] = { ...asked, result: await this.#show(call, note) }
   }
@@ -237,5 +237,6 @@ function editedCall({ intents, entries }: LogFacts, id: string): UnsettledCall |
   const { tool, args, wire } = intent
   const origin = wire ?? { provider: 'bobbin', api: 'executor', type: 'call', origin: 'synthetic' }
   const item: CallItem = { type: 'call', id, tool, args, wire: origin, executedBy: 'runner' }
-  return { item, turnId: at.turnId, askedAt: at.time }
+  const { turnId, time: askedAt, redacted } = at
+  return { item, turnId, askedAt, ...(redacted && { redacted }) }
 }

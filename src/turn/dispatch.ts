@@ -2,6 +2,7 @@ import { askCalls } from './ask-calls.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
+import { noAnswerMark } from './log-tail.ts'
 import { definitionsOf } from './model-executor.ts'
 import type { DispatchEnd } from './outcome.ts'
 import { settleProviderCalls } from './provider-calls.ts'
@@ -52,7 +53,8 @@ async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefi
   const isAnswer = 'answer' in decision
   // An answer that came too late is not recorded; calls are, as calls that did not run.
   if (isAnswer && turn.signal.aborted) return turn.interruption.end()
-  const batch = await askCalls(turn, decision)
+  const asked = await askCalls(turn, decision)
+  const batch = { ...asked, entries: [...asked.entries, ...noAnswerMark(turn.id, decision)] }
   const { waits, stop } = await runBatch(turn, batch)
   const providerWaits = await settleProviderCalls(turn, batch.items)
   if (isAnswer && !waits && !providerWaits) return answered(decision)

@@ -18,9 +18,12 @@ import { visibleCalls, visibleTools } from './visible-tools.ts'
 
 /** What a turn is opened with. */
 export interface TurnSeed {
+  /** A new one unless given. */
   readonly conversation?: string
   readonly signal?: AbortSignal
   readonly output?: OutputSchema
+  /** Takes the conversation although another runner's lease still runs. */
+  readonly force?: boolean
   /** The turn around this one, when it runs inside a call. */
   readonly parent?: Turn
 }
@@ -40,12 +43,14 @@ export interface OpenedTurn {
 export async function openTurn(
   settings: RunnerSettings,
   buses: Buses,
-  seed: TurnSeed,
+  seed: TurnSeed & { readonly conversation: string },
 ): Promise<OpenedTurn> {
   const { store, ids, clock } = settings
-  const id = seed.conversation ?? ids()
+  const id = seed.conversation
   const key = settings.secret && hmacSha256(settings.secret, `bobbin/conversation/1\n${id}`)
-  const lease = await store.acquire(id, { owner: 'runner', ...(key && { key }) })
+  // Whoever holds the outer conversation holds the inner one too: only a dead process can be in the way.
+  const force = seed.force === true || seed.parent !== undefined
+  const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
   const cutOff = interruption(seed.signal, settings.limits.maxTimeMs)
   const beat = keepAlive(settings, lease, cutOff)
   const close = () => {

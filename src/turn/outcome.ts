@@ -23,6 +23,7 @@ export type StopCode =
   | 'MODEL_FAILED'
   | 'EXECUTOR_FAILED'
   | 'STORE_FAILED'
+  | 'NOTHING_LEFT'
   | 'OUTPUT_REJECTED'
   | 'MIDDLEWARE'
 

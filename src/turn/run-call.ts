@@ -16,6 +16,7 @@ import { linkCall, type NestedLink } from './nested-turn.ts'
 import { type SecretScrubber, secretScrubber } from './secret-scrubber.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
+import type { ResultSpool } from './small-results.ts'
 import type { Turn } from './turn.ts'
 
 /** A call that may run, with everything that running it takes. */
@@ -120,7 +121,11 @@ function sameCall(
 }
 
 /** The conversation's spool, without the secrets that the call was given. */
-const cleanSpool = ({ results }: Turn, scrubber: SecretScrubber): Pick<SpoolStore, 'write'> => ({
+const cleanSpool = (
+  { results }: Turn,
+  scrubber: SecretScrubber,
+): Pick<ResultSpool, 'write' | 'has'> => ({
+  has: (digest) => results.has(digest),
   write: (data, options) => results.write(scrubber.data(data), options),
 })
 

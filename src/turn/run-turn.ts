@@ -1,9 +1,12 @@
 import { isBobbinError } from '../core/error.ts'
+import type { Conversation } from './conversation.ts'
 import { dispatch, SUSPENDED } from './dispatch.ts'
 import { errorText } from './error-text.ts'
+import { endsInAnswer } from './log-tail.ts'
 import { layersOf, wrap } from './middleware.ts'
-import { type Buses, openTurn, type TurnSeed } from './open-turn.ts'
+import { type Buses, type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
 import type { DispatchEnd, StopReason, TurnOutcome } from './outcome.ts'
+import { settleDoubts } from './reconcile.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { outputOf } from './structured-output.ts'
 import type { Turn } from './turn.ts'
@@ -24,12 +27,37 @@ export async function runTurn(
   seed: TurnSeed,
   plan: TurnPlan,
 ): Promise<TurnOutcome> {
-  const { turn, close } = await openTurn(settings, buses, seed)
+  const id = seed.conversation ?? settings.ids()
+  let opened: OpenedTurn
+  try {
+    opened = await openTurn(settings, buses, { ...seed, conversation: id })
+  } catch (error) {
+    // Who holds the conversation, or what is wrong with its name, is the caller's concern.
+    if (!isBobbinError(error) || !/^E_(STORE|SPOOL)_/.test(error.code)) throw error
+    return notOpened(buses, id, error)
+  }
+  const { turn, close } = opened
   try {
     return await throughLayers(turn, () => turnOutcome(turn, seed, plan))
   } finally {
     plan.onEnd?.(turn)
     await close()
+  }
+}
+
+/** The end of a turn that never began because the store failed. */
+function notOpened({ observed }: Buses, conversation: string, error: unknown): TurnOutcome {
+  const origin = { turnId: '', conversation }
+  observed.emit('error', { error, where: 'open' }, origin)
+  return {
+    status: 'failed',
+    text: '',
+    output: undefined,
+    toolCalls: [],
+    usage: { inputTokens: 0, outputTokens: 0 },
+    ...origin,
+    gates: [],
+    reason: { code: failureCode(error), message: errorText(error) },
   }
 }
 
@@ -60,8 +88,10 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
 
 async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEnd> {
   const { conversation } = turn
-  const isOver = policy !== 'abandon' && conversation.lastEnd === 'completed'
+  if (isEmpty(conversation, policy)) return NOTHING_LEFT
+  const isOver = policy !== 'abandon' && isAnswered(conversation)
   if (await finishUnsettled(turn, policy)) return SUSPENDED
+  if (policy === 'recover') await settleDoubts(turn)
   if (isOver) return { status: 'completed', text: lastAnswer(turn) }
   await begin?.(turn)
   const { observed, origin } = turn
@@ -78,6 +108,28 @@ async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEn
   }
   observed.emit('dispatchEnd', { iterations: turn.iteration }, origin)
   return end
+}
+
+function isAnswered({ tail, items }: Conversation): boolean {
+  const isAsItWas = tail.isUntouched && tail.previousEnd === 'completed'
+  return tail.lastEnd === 'completed' || isAsItWas || endsInAnswer(tail, items)
+}
+
+/** Whether a process died so early that it left nothing to recover. */
+function isEmpty({ tail, unsettled }: Conversation, policy: UnsettledPolicy): boolean {
+  const { lastEnd, previousEnd = 'completed', isUntouched } = tail
+  const isEarly = lastEnd === undefined && isUntouched && previousEnd === 'completed'
+  return policy === 'recover' && isEarly && unsettled.size === 0
+}
+
+const NOTHING_LEFT: DispatchEnd = {
+  status: 'stopped',
+  text: '',
+  reason: {
+    code: 'NOTHING_LEFT',
+    message:
+      'Nothing was left to recover: the process ended before its message was stored. Run it again.',
+  },
 }
 
 /** What a turn that had completed already came to. */

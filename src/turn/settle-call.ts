@@ -21,6 +21,8 @@ export interface CallEnd {
   readonly effectiveArgs?: JsonObject
   /** Set on the record of a call whose arguments a person changed. */
   readonly editOf?: string
+  /** The record in doubt that this one settles. */
+  readonly supersedes?: string
   /** Overrides what the tool says. */
   readonly inline?: boolean
   /** Below what the tool says, when the result holds less trusted content. */
@@ -41,7 +43,7 @@ export function announce(
 
 /** The record of a call that has ended. */
 export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall {
-  const { tool, settlement, results, effectiveArgs, editOf } = end
+  const { tool, settlement, results, effectiveArgs, editOf = asked.editOf, supersedes } = end
   const { item, request } = asked
   const completedAt = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
   const fromArtifactTool = ArtifactTool.isArtifactTool(tool)
@@ -62,6 +64,8 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
     ...(request.rawArgs !== undefined && { rawArgs: request.rawArgs }),
     ...(effectiveArgs !== undefined && { effectiveArgs }),
     ...(editOf !== undefined && { editOf }),
+    ...(supersedes !== undefined && { supersedes }),
+    ...(asked.redacted !== undefined && { redacted: asked.redacted }),
     ...(item.wire.api !== 'executor' && { wire: item.wire }),
   }
   return withProviderData(raw, item)

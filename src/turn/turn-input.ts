@@ -13,6 +13,17 @@ export interface TurnInput<S extends OutputSchema = OutputSchema> {
   readonly signal?: AbortSignal
 }
 
+/** What to pick up after a crash. */
+export interface RecoverInput {
+  readonly conversation: string
+  /**
+   * Takes the conversation although the lease of its last runner still runs, as when that process is known
+   * to be dead. A runner that lives after all is fenced: it cannot write any more.
+   */
+  readonly force?: boolean
+  readonly signal?: AbortSignal
+}
+
 export interface ResumeInput {
   readonly conversation: string
   readonly decisions: readonly GateAnswer[]

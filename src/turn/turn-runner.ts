@@ -13,7 +13,7 @@ import type {
   ObservedEventName,
   ObservedEvents,
 } from './turn-events.ts'
-import type { ResumeInput, TurnInput } from './turn-input.ts'
+import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 import { type TurnStream, turnStream } from './turn-stream.ts'
 
 type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown
@@ -80,10 +80,7 @@ export class TurnRunner {
   }
 
   /** Picks up what a dead process left: finishes what is safe, surfaces what is in doubt, and goes on. */
-  async recover(input: {
-    readonly conversation: string
-    readonly signal?: AbortSignal
-  }): Promise<TurnOutcome> {
+  async recover(input: RecoverInput): Promise<TurnOutcome> {
     await this.#requireConversation(input.conversation)
     return runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
   }

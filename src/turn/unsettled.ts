@@ -3,8 +3,6 @@ import { checksum } from '../core/checksum.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { Tool } from '../tools/tool.ts'
-import type { Reconciliation } from '../tools/tool-options.ts'
 import { checkArguments } from './admission.ts'
 import type { AskedCall } from './ask-calls.ts'
 import type { UnsettledCall } from './conversation-log.ts'
@@ -13,6 +11,7 @@ import { closeGate, denialText, needsGate } from './gates.ts'
 import { intentOf } from './intent.ts'
 import { nestedGates, passOn } from './nested-gates.ts'
 import { finishProviderGates } from './provider-gates.ts'
+import { NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
 import { recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
@@ -51,16 +50,24 @@ const NESTED_ABANDONED = 'Abandoned: nobody decided on what this call had to wai
 const IN_DOUBT =
   'In doubt: the process that ran this call ended before it reported. It is not known whether it took effect. Do not repeat it blindly; check first.'
 
-function askedAgain({ item, askedAt }: UnsettledCall): AskedCall {
+function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCall {
   const { id, tool, args, rawArgs } = item
   const createdAt = DateTime.fromMillis(askedAt, { zone: 'utc' }) as DateTime<true>
   const request = {
     tool,
     args,
-    checksum: checksum(tool, args),
+    // That of the real arguments, also where they were not stored.
+    checksum: intent?.checksum ?? checksum(tool, args),
     ...(rawArgs !== undefined && { rawArgs }),
   }
-  return { id, request, item, createdAt }
+  return {
+    id,
+    request,
+    item,
+    createdAt,
+    ...(intent?.editOf !== undefined && { editOf: intent.editOf }),
+    ...(redacted && { redacted }),
+  }
 }
 
 /**
@@ -90,6 +97,12 @@ async function finishStarted(
     await settle(turn, recordCall(turn, asked, { settlement: 'ok', results, tool }))
     return false
   }
+  // What was not stored cannot be sent again.
+  if (asked.redacted !== undefined) {
+    if (found?.happened !== 'no') return doubt(turn, asked)
+    await endCall(turn, asked, 'aborted', NOT_HAPPENED)
+    return false
+  }
   const isRepeatable = intent.effect === 'read' || intent.effect === 'idempotent'
   const isSafe = found?.happened === 'no' || (isRepeatable && tool.effect === intent.effect)
   const validation = await checkArguments(tool, asked.request.args)
@@ -110,16 +123,6 @@ async function doubt(turn: Turn, asked: AskedCall, intent?: Intent): Promise<fal
   const origin = intent?.editOf === undefined ? {} : { editOf: intent.editOf }
   await settle(turn, recordCall(turn, asked, { ...end, ...origin }), [note])
   return false
-}
-
-/** Asks the tool what became of the call; one that fails to answer does not know. */
-async function reconcile(turn: Turn, tool: Tool, key: string): Promise<Reconciliation | undefined> {
-  try {
-    return await tool.reconcile?.(key)
-  } catch (error) {
-    turn.observed.emit('error', { error, where: 'reconcile' }, turn.origin)
-    return undefined
-  }
 }
 
 /** A call behind a gate. Gives true when it still waits. */
@@ -149,7 +152,7 @@ async function finishGated(
 async function startNow(turn: Turn, asked: AskedCall): Promise<void> {
   const tool = turn.settings.tools.get(asked.request.tool)
   const validation = tool && (await checkArguments(tool, asked.request.args))
-  if (tool?.effect !== 'read' || validation?.ok !== true) {
+  if (tool?.effect !== 'read' || validation?.ok !== true || asked.redacted !== undefined) {
     return endCall(turn, asked, 'abandoned', ABANDONED)
   }
   const { value } = validation

@@ -1,0 +1,69 @@
+import type { HistoryItem } from '../records/history-item.ts'
+import type { Entry, NewEntry } from '../store/entry.ts'
+import type { Decision } from './executor.ts'
+
+/** How a log ends: what the turn that comes next must know of the one before it. */
+export interface LogTail {
+  /** How the last turn ended; absent for a new conversation and after a crash. */
+  readonly lastEnd: string | undefined
+  /** How the last turn ended that did end. */
+  readonly previousEnd: string | undefined
+  /** True when nothing was said since then: turns began, and their processes died at once. */
+  readonly isUntouched: boolean
+  /** True when the last response is marked as no whole answer. */
+  readonly isCut: boolean
+}
+
+export const EMPTY_TAIL: LogTail = {
+  lastEnd: undefined,
+  previousEnd: undefined,
+  isUntouched: true,
+  isCut: false,
+}
+
+/** The tail of a log that is longer by one entry. */
+export function nextTail(tail: LogTail, entry: Entry): LogTail {
+  switch (entry.kind) {
+    case 'turn-start':
+      return { ...tail, lastEnd: undefined }
+    case 'turn-end': {
+      const { status } = entry.data
+      return { lastEnd: status, previousEnd: status, isUntouched: true, isCut: false }
+    }
+    case 'message':
+    case 'thought':
+    case 'history-item':
+      return { ...tail, isUntouched: false, isCut: false }
+    case 'note':
+      return entry.data.code === NO_ANSWER ? { ...tail, isCut: true } : tail
+    default:
+      return tail
+  }
+}
+
+const NO_ANSWER = 'NO_ANSWER'
+
+/**
+ * Says in the log that a response without calls is no whole answer: it paused, or was cut. Whoever reads
+ * the log after a crash could not tell otherwise.
+ */
+export function noAnswerMark(turnId: string, decision: Decision): readonly NewEntry[] {
+  const { finish = 'stop' } = decision
+  const isAnswer = 'answer' in decision && (finish === 'stop' || finish === 'tools')
+  if (isAnswer || ('calls' in decision && decision.calls.length > 0)) return []
+  const message = `The response ended without calls and without a whole answer (${finish}).`
+  const data = { level: 'info' as const, code: NO_ANSWER, message }
+  return [{ kind: 'note', turnId, data }]
+}
+
+/** Whether a log ends in a whole answer whose turn was not closed: its process died between the two. */
+export function endsInAnswer(
+  { lastEnd, isUntouched, isCut }: LogTail,
+  items: readonly HistoryItem[],
+): boolean {
+  const last = items.at(-1)
+  if (lastEnd !== undefined || isUntouched || isCut || last?.response === undefined) return false
+  const response = items.filter((item) => item.response === last.response)
+  const isPlain = response.every(({ type }) => type !== 'call' && type !== 'openCall')
+  return isPlain && response.some((item) => item.type === 'message' && item.role === 'assistant')
+}

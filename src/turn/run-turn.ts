@@ -33,7 +33,7 @@ export async function runTurn(
     opened = await openTurn(settings, buses, { ...seed, conversation: id })
   } catch (error) {
     // Who holds the conversation, or what is wrong with its name, is the caller's concern.
-    if (!isBobbinError(error) || !/^E_(STORE|SPOOL)_/.test(error.code)) throw error
+    if (!isBobbinError(error) || !/^E_(STORE|SPOOL|STALE)_/.test(error.code)) throw error
     return notOpened(buses, id, error)
   }
   const { turn, close } = opened
@@ -45,7 +45,7 @@ export async function runTurn(
   }
 }
 
-/** The end of a turn that never began because the store failed. */
+/** The end of a turn that never began: the store failed, or another runner was faster. */
 function notOpened({ observed }: Buses, conversation: string, error: unknown): TurnOutcome {
   const origin = { turnId: '', conversation }
   observed.emit('error', { error, where: 'open' }, origin)

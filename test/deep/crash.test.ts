@@ -40,7 +40,8 @@ async function broken(plans: readonly Plan[]): Promise<Record<string, readonly s
   return problems
 }
 
-describe('a turn of twenty calls, killed', () => {
+// Some four hundred processes: minutes on a free machine, an hour on a busy one.
+describe('a turn of twenty calls, killed', { timeout: 3_600_000 }, () => {
   it('keeps every promise when nobody kills it', async () => {
     expect(await judgeCase(undisturbed, expected)).toEqual([])
     expect(undisturbed.lives.map(({ act, end }) => [act, end])).toEqual([

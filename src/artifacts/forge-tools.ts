@@ -19,6 +19,7 @@ export interface ForgeContext {
   }>
 }
 
+/** How artifact tools are forged: how they name calls, and how long they may take. */
 export interface ForgeOptions {
   /** `string` keeps the schemas the same from request to request; `enum` lists the ids. */
   readonly callIds?: 'enum' | 'string'

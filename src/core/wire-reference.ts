@@ -22,6 +22,7 @@ const wireReferenceSchema = recordFields({
   origin: v.picklist(ID_ORIGINS),
 })
 
+/** Where a call stood on its wire, with the ids that the provider gave it. */
 export type WireReference = Readonly<v.InferOutput<typeof wireReferenceSchema>>
 
 const readWireReference = shortcutOf(wireReferenceSchema)
@@ -45,6 +46,7 @@ const providerDataSchema = v.strictObject({
   data: jsonField,
 })
 
+/** Opaque state of a provider, replayed only to where it came from. */
 export type ProviderData = Readonly<v.InferOutput<typeof providerDataSchema>>
 
 export const providerDataField = v.pipe(

@@ -13,6 +13,7 @@ export const WIRE_APIS = [
   'foundry',
 ] as const
 
+/** The protocols that are spoken here. */
 export type WireApi = (typeof WIRE_APIS)[number]
 
 /**

@@ -31,4 +31,5 @@ export class Memory extends record('Memory', 'E_INVALID_INITIAL_MEMORY_VALUE', m
   }
 }
 
+/** What `new Memory` takes. */
 export type RawMemory = v.InferInput<typeof memorySchema>

@@ -10,6 +10,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 
 /** Who speaks in a conversation. Instructions and tool results are no messages. */
 const MESSAGE_ROLES = ['user', 'assistant'] as const
+/** Who speaks in a message. */
 export type MessageRole = (typeof MESSAGE_ROLES)[number]
 
 const messageSchema = v.pipe(
@@ -60,4 +61,5 @@ export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE'
   }
 }
 
+/** What `new Message` takes. */
 export type RawMessage = v.InferInput<typeof messageSchema>

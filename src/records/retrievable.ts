@@ -35,4 +35,5 @@ export class Retrievable extends record(
   }
 }
 
+/** What `new Retrievable` takes. */
 export type RawRetrievable = v.InferInput<typeof retrievableSchema>

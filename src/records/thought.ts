@@ -33,4 +33,5 @@ export class Thought extends record('Thought', 'E_INVALID_INITIAL_THOUGHT_VALUE'
   }
 }
 
+/** What `new Thought` takes. */
 export type RawThought = v.InferInput<typeof thoughtSchema>

@@ -22,6 +22,7 @@ export const SETTLEMENTS = [
   'in-doubt',
 ] as const
 
+/** How a call ended. */
 export type Settlement = (typeof SETTLEMENTS)[number]
 
 const ARGS_RULE = 'must be a plain object, or a string that holds a JSON object'

@@ -35,6 +35,7 @@ const storedMediaSchema = v.strictObject({
   $media: v.strictObject({ ...fields, sha256: v.string(), byteLength: v.number() }),
 })
 
+/** What `new Media` takes. */
 export type RawMedia = v.InferInput<typeof rawMediaSchema>
 type MediaFields = Omit<v.InferOutput<typeof rawMediaSchema>, 'reader'>
 

@@ -74,6 +74,7 @@ export interface EntryData {
   note: Note
 }
 
+/** The kinds of entry that a log holds. */
 export type EntryKind = keyof EntryData
 
 /** What a runner hands to `append`; the store adds the rest. */
@@ -84,6 +85,7 @@ export type NewEntry = {
 /** One line of a conversation's log: plain JSON, never changed once it is there. */
 export type Entry = { [K in EntryKind]: EntryOf<K> }[EntryKind]
 
+/** A stored entry of one kind. */
 export interface EntryOf<K extends EntryKind> {
   readonly v: typeof ENTRY_VERSION
   readonly kind: K

@@ -98,6 +98,7 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** How to take a conversation: as whom, for how long, and whether by force. */
 export interface AcquireOptions {
   /** Names the holder in messages: host, process, whatever helps an operator. */
   readonly owner: string
@@ -114,6 +115,7 @@ export interface AcquireOptions {
   readonly key?: Uint8Array
 }
 
+/** The right to be the one runner of a conversation, for a time. */
 export interface Lease {
   readonly conversation: string
   readonly epoch: number
@@ -123,6 +125,7 @@ export interface Lease {
   readonly created: boolean
 }
 
+/** What a store knows of a conversation without reading its log. */
 export interface ConversationInfo {
   readonly id: string
   readonly createdAt: number
@@ -136,6 +139,7 @@ export interface ConversationInfo {
   readonly seal?: string
 }
 
+/** Which entries are meant; every member that is given must match. */
 export interface EntryFilter {
   readonly conversation?: string
   readonly turnId?: string
@@ -153,6 +157,7 @@ export interface EntryFilter {
   readonly until?: number
 }
 
+/** A filter, and which page of what it finds. */
 export interface EntryQuery extends EntryFilter {
   /** 100 unless given, at most 1,000. */
   readonly limit?: number
@@ -160,6 +165,7 @@ export interface EntryQuery extends EntryFilter {
   readonly after?: string
 }
 
+/** Some of the entries that a query found, and where to go on. */
 export interface EntryPage {
   readonly entries: readonly FoundEntry[]
   /** Give it as `after` to go on; absent on the last page. */
@@ -171,6 +177,7 @@ export interface FoundEntry {
   readonly entry: Entry
 }
 
+/** Under which name an import goes in, and how far it is trusted. */
 export interface ImportOptions {
   /** The name of the new conversation; its old one unless given. */
   readonly conversation?: string
@@ -182,12 +189,14 @@ export interface ImportOptions {
   readonly key?: Uint8Array
 }
 
+/** What an import brought in. */
 export interface ImportReport {
   readonly conversation: string
   readonly entries: number
   readonly artifacts: number
 }
 
+/** What to verify, and against which seals that were kept elsewhere. */
 export interface VerifyOptions {
   readonly conversation: string
   /** Seals kept outside the store, oldest first: each must still be there, in this order. */
@@ -200,6 +209,7 @@ export interface VerifyOptions {
   readonly artifacts?: boolean
 }
 
+/** What `verify` looked at, and what it found. */
 export interface VerifyReport {
   readonly ok: boolean
   /** At most 1,000; `truncated` says that there are more. */
@@ -210,6 +220,7 @@ export interface VerifyReport {
   readonly sealed: number
 }
 
+/** One thing that is not as it was stored, and where. */
 export interface VerifyFault {
   /** What is wrong with which part. */
   readonly fault: 'edited' | 'deleted' | 'inserted' | 'reordered' | 'unreadable' | 'seal-missing'

@@ -38,6 +38,7 @@ export type LoopbackScript =
   | LoopbackExchange
   | ((request: LoopbackRequest) => LoopbackExchange | Promise<LoopbackExchange>)
 
+/** Which protocol a loopback server speaks, and what it answers. */
 export interface LoopbackOptions {
   readonly api: WireApi
   /** Answers in order; one request takes one. */
@@ -46,6 +47,7 @@ export interface LoopbackOptions {
   validate?(payload: unknown): readonly Violation[]
 }
 
+/** A running loopback server. */
 export interface LoopbackProvider {
   /** The base URL for the provider's official client. */
   readonly url: string

@@ -13,6 +13,7 @@ export type OpenStore = (options: {
   readonly redact?: Redact
 }) => OpenedStore | Promise<OpenedStore>
 
+/** An empty store for one check, and a second way into it. */
 export interface OpenedStore {
   readonly store: Store
   /** Another handle on the same data, as another process would have; absent for volatile stores. */

@@ -26,6 +26,7 @@ export class Identity extends record(
   }
 }
 
+/** What `new Identity` takes. */
 export type RawIdentity = v.InferInput<typeof identitySchema>
 
 /** Accepts an `Identity`, its raw form, or one string that serves as both parts. */

@@ -12,6 +12,7 @@ import type { ToolContext, ToolOutput } from './tool-context.ts'
 
 /** What a call does to the world: nothing, something repeatable, or something that must not repeat. */
 export const EFFECTS = ['read', 'idempotent', 'write'] as const
+/** What running a tool does to the world: nothing, the same however often, or something new each time. */
 export type Effect = (typeof EFFECTS)[number]
 
 /** What happens when two tools of one name meet. */

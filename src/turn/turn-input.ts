@@ -24,6 +24,7 @@ export interface RecoverInput {
   readonly signal?: AbortSignal
 }
 
+/** Which conversation goes on, and what was decided about its gates. */
 export interface ResumeInput {
   readonly conversation: string
   readonly decisions: readonly GateAnswer[]

@@ -24,6 +24,7 @@ export type { Repair } from '../model/encoder.ts'
 export type { Violation, WireApi } from '../model/wire-adapter.ts'
 export type { HistoryItem } from '../records/history-item.ts'
 
+/** From what a codec mints ids. */
 export interface WireOptions {
   /**
    * 32 bytes from which ids are derived for calls that arrive without one. With the same secret the

@@ -8,6 +8,7 @@ import { type RequestSettings, requestBody } from './request.ts'
 
 export type { HostedTool, MessagesParams } from './request.ts'
 
+/** A client and a model of the Messages API, and what every request carries along. */
 export interface AnthropicMessagesOptions extends RequestSettings {
   /** Your client: it has the keys, the proxy, the retries and the time-outs. */
   readonly client: Pick<Anthropic, 'baseURL' | 'beta' | 'messages'>

@@ -2,6 +2,7 @@ import type { Model } from '../../model/model.ts'
 import { type ResponsesOptions, responsesModel } from '../openai/responses/model.ts'
 import { foundryAdapter } from './adapter.ts'
 
+/** A client and a deployment of Azure AI Foundry, and what every request carries along. */
 export type FoundryOptions = ResponsesOptions
 
 /**

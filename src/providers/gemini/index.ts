@@ -8,6 +8,7 @@ import { type RequestSettings, requestParams } from './request.ts'
 
 export type { GeminiParams } from './request.ts'
 
+/** A client and a model of Gemini, and what every request carries along. */
 export interface GeminiOptions extends RequestSettings {
   /** Your client: it has the keys, the proxy, the retries and the time-outs. */
   readonly client: Pick<GoogleGenAI, 'models' | 'vertexai'>

@@ -15,6 +15,7 @@ import { folderExists, spoolFolder } from './spool-folder.ts'
 import { storedSpools, sweepFolder } from './sweep.ts'
 import { forReading, forWriting } from './typed-file-system.ts'
 
+/** How a file spool is bounded, and whom it belongs to. */
 export interface FileSpoolOptions {
   /** Whose spools these are; tenants share a folder and nothing else. */
   readonly tenant?: string

@@ -8,6 +8,7 @@ import { postgresConnection } from './postgres-connection.ts'
 import { postgresDriver } from './postgres-driver.ts'
 import { tablesIn } from './postgres-tables.ts'
 
+/** Where the database is, and how the store uses it. */
 export interface PostgresStoreOptions extends StoreOptions {
   /** Where the server is, as in `postgres://user:password@host:5432/database`. */
   readonly url?: string

@@ -5,12 +5,14 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
+/** The part of a prepared statement that the store uses. */
 export interface SqliteStatement {
   run(...parameters: SqliteValue[]): unknown
   get(...parameters: SqliteValue[]): unknown
   all(...parameters: SqliteValue[]): unknown[]
 }
 
+/** What a column holds. */
 export type SqliteValue = string | number | null | Uint8Array
 
 export type SqliteRow = Readonly<Record<string, unknown>>

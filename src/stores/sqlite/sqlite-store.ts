@@ -8,6 +8,7 @@ import { sqliteConnection } from './sqlite-connection.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { sqliteDriver } from './sqlite-driver.ts'
 
+/** How a store in SQLite opens its file, and what it keeps out of it. */
 export interface SqliteStoreOptions extends StoreOptions {
   /**
    * An open `better-sqlite3`, `libsql` or `node:sqlite` database to use instead of opening `path`; it

@@ -12,6 +12,7 @@ import { chatAdapterFor } from './adapter.ts'
 import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
 import type { ChatPart } from './wire.ts'
 
+/** A client and a model of the Chat Completions API, and what every request carries along. */
 export interface ChatOptions {
   /** Your client: it has the keys, the proxy, the retries and the time-outs, and the server's URL. */
   readonly client: OpenAI

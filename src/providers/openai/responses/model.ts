@@ -8,6 +8,7 @@ import { failureOfClient } from '../fail.ts'
 import { responsesAdapter } from './adapter.ts'
 import type { ResponsesPart } from './wire.ts'
 
+/** A client and a model of the Responses API, and what every request carries along. */
 export interface ResponsesOptions {
   /** Your client: it has the keys, the proxy, the retries and the time-outs. */
   readonly client: OpenAI

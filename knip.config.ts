@@ -16,7 +16,7 @@ const config: KnipConfig = {
     'test/deep/browser/*.mjs',
     'src/**/*.test-d.ts',
   ],
-  project: ['src/**/*.ts', 'test/**/*.{ts,mjs}', 'scripts/*.mjs', 'examples/**/*.mjs'],
+  project: ['src/**/*.ts', 'test/**/*.{ts,mjs}', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
   // A type named in an exported signature stays exported, also when nobody else names it.
   ignoreExportsUsedInFile: { interface: true, type: true },
   // A package of its own, with its own dependencies.

@@ -21,11 +21,6 @@ describe('the documents', () => {
     )
   })
 
-  it('show the first turn as it runs', () => {
-    const program = read('examples/first-turn.mjs').trim()
-    expect(read('README.md')).toContain(program)
-  })
-
   it('stay short enough to be read', () => {
     expect(linesOf('README.md')).toBeLessThan(150)
     expect(linesOf('AGENTS.md')).toBeLessThan(100)

@@ -1,0 +1,30 @@
+// A model behind Google's client; the server is one on this machine, which plays a recorded answer.
+import assert from 'node:assert/strict'
+import { GoogleGenAI } from '@google/genai'
+import { TurnRunner } from 'bobbin'
+import { gemini } from 'bobbin/gemini'
+import { loopbackProvider } from 'bobbin/testing'
+import { wire } from 'bobbin/wire'
+
+const content = { role: 'model', parts: [{ text: 'Rain, says the forecast.' }] }
+const server = await loopbackProvider({
+  api: 'gemini',
+  exchanges: [{ events: [{ candidates: [{ content, finishReason: 'STOP' }] }] }],
+  validate: wire('gemini').validate,
+})
+const settings = { apiKey: 'key', httpOptions: { baseUrl: server.url } }
+
+// #region model
+const model = gemini({
+  client: new GoogleGenAI(settings), // { apiKey: process.env.GEMINI_API_KEY }
+  model: 'gemini-3-pro-preview',
+  hostedTools: [{ googleSearch: {} }],
+  params: { toolConfig: { includeServerSideToolInvocations: true } },
+})
+// #endregion model
+
+const { text } = await new TurnRunner({ model }).run({ message: 'Will it rain?' })
+assert.equal(text, 'Rain, says the forecast.')
+assert.match(JSON.stringify(server.requests[0]?.body), /"googleSearch":\{\}/)
+await server.close()
+console.log('Gemini: one turn through the official client.')

@@ -1,0 +1,45 @@
+// A store by itself: an append-only log with one writer, sealed turns, and what it does not keep.
+import assert from 'node:assert/strict'
+import { memoryStore, redactKeys, Tool, TurnRunner } from 'bobbin'
+import { z } from 'zod'
+
+// #region log
+const store = memoryStore()
+const { epoch } = await store.acquire('incident-42', { owner: 'worker-1' })
+await store.append('incident-42', epoch, [
+  { kind: 'turn-start', turnId: 'turn-1', data: {} },
+  { kind: 'turn-end', turnId: 'turn-1', data: { status: 'completed' } },
+])
+const report = await store.verify({ conversation: 'incident-42' })
+assert.equal(report.ok, true)
+// #endregion log
+await assert.rejects(store.acquire('incident-42', { owner: 'worker-2' }), {
+  code: 'E_CONVERSATION_BUSY',
+})
+
+// #region redact
+const discreet = memoryStore({ redact: redactKeys(/password|token/i) })
+// #endregion redact
+
+const login = new Tool({
+  name: 'login',
+  description: 'Logs in.',
+  inputSchema: z.object({ user: z.string(), password: z.string() }),
+  effect: 'read',
+  handler: ({ password }) => `${password.length} characters were enough.`,
+})
+const runner = new TurnRunner({
+  store: discreet,
+  tools: [login],
+  executor: async ({ iteration }) =>
+    iteration === 1
+      ? { calls: [{ tool: 'login', args: { user: 'ada', password: 'tape-and-thread' } }] }
+      : { answer: 'Logged in.' },
+})
+const { conversation, toolCalls } = await runner.run({ message: 'Log in.' })
+assert.equal(toolCalls[0]?.args['password'], 'tape-and-thread')
+const kept = []
+for await (const entry of discreet.entries(conversation)) kept.push(JSON.stringify(entry))
+assert.match(kept.join('\n'), /"user":"ada"/)
+assert.doesNotMatch(kept.join('\n'), /tape-and-thread/)
+console.log(`${report.entries} entries verified; the password was used and not stored.`)

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { publicSubpaths } from '../scripts/docs/api-reference.mjs'
+import { errorEntries } from '../scripts/docs/error-reference.mjs'
+import {
+  generatedPages,
+  pagesAsTheyShouldBe,
+  readPage,
+  writtenPages,
+} from '../scripts/docs/pages.mjs'
+import { blocksOf, blocksWithoutSource } from '../scripts/docs/samples.mjs'
+import { ensureBuilt } from '../scripts/ensure-built.mjs'
+import { inRoot } from '../scripts/project.mjs'
+import { publicExports } from './consumer/public-exports.ts'
+
+beforeAll(async () => {
+  const { code, output } = await ensureBuilt()
+  if (code !== 0) throw new Error(output)
+}, 60_000)
+
+describe('the samples in the documents', () => {
+  it('come from files, each of them', () => {
+    const without = writtenPages().flatMap((path) =>
+      blocksWithoutSource(readPage(path)).map((line) => `${path}:${line}`),
+    )
+    expect(without).toEqual([])
+  })
+
+  it('come from the examples, which the tests run', () => {
+    const paths = writtenPages().flatMap((page) => blocksOf(readPage(page)).map(({ path }) => path))
+    const sources = paths.filter((path) => path !== undefined)
+    expect(sources).not.toEqual([])
+    expect(sources.filter((path) => !/^examples\/.+\.mjs$/.test(path))).toEqual([])
+  })
+})
+
+describe('npm run docs', () => {
+  it('has nothing left to write', () => {
+    const outdated = [...pagesAsTheyShouldBe()].filter(
+      ([path, text]) => !existsSync(inRoot(path)) || readPage(path) !== text,
+    )
+    expect(outdated.map(([path]) => path)).toEqual([])
+  })
+})
+
+describe('the error reference', () => {
+  it('has a sentence and a shape for every code', () => {
+    const entries = errorEntries()
+    expect(entries.length).toBeGreaterThan(50)
+    const poor = entries.filter(({ meaning, data }) => !/^[A-Z`].*\.$/.test(meaning) || data === '')
+    expect(poor).toEqual([])
+  })
+})
+
+describe('the API reference', () => {
+  it('has every public name of every subpath, and no other', () => {
+    const found = publicSubpaths().map(({ name, declarations }) => [
+      name,
+      declarations.map((declaration) => declaration.name).sort(),
+    ])
+    const listed = Object.entries(publicExports).map(([name, { values, types }]) => [
+      name,
+      [...values, ...types].sort(),
+    ])
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed))
+  })
+
+  it('has a sentence for every name', () => {
+    const silent = publicSubpaths().flatMap(({ name, declarations }) =>
+      declarations.filter(({ comment }) => comment === '').map((one) => `${name} ${one.name}`),
+    )
+    expect(silent).toEqual([])
+  })
+})
+
+describe('the links in the documents', () => {
+  it('lead to files that are there', () => {
+    const broken = [...writtenPages(), ...generatedPages().keys()].flatMap((page) => {
+      const prose = readPage(page).replaceAll(/^(`{3,}).*?^\1$/gms, '')
+      const targets = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target)
+      return targets
+        .filter((target) => !/^(?:[a-z]+:|#)/.test(target))
+        .filter((target) => !existsSync(inRoot(join(dirname(page), target.replace(/#.*/, '')))))
+        .map((target) => `${page}: ${target}`)
+    })
+    expect(broken).toEqual([])
+  })
+})

@@ -1,7 +1,8 @@
-// What `npm start` runs: a tool, one call of it, and the settled record that the call becomes.
+// A tool, one call of it, and the settled record that the call becomes.
 import { memorySpool, SpooledArtifact, Tool, ToolCall } from 'bobbin'
 import { z } from 'zod'
 
+// #region tool
 const readLog = new Tool({
   name: 'read_log',
   description: 'Reads the log of a service.',
@@ -10,7 +11,9 @@ const readLog = new Tool({
   handler: ({ service, lines }) =>
     Array.from({ length: lines }, (_, n) => `${service} line ${n + 1}: all well`).join('\n'),
 })
+// #endregion tool
 
+// #region call
 // A model would ask like this: a name, an id, and arguments as JSON text.
 const asked = { id: 'call_7f3a', tool: readLog.name, args: '{"service":"checkout"}' }
 const createdAt = Date.now()
@@ -29,6 +32,7 @@ const call = new ToolCall({
   createdAt,
   completedAt: Date.now(),
 })
+// #endregion call
 
 console.log(JSON.stringify(call, null, 2))
 console.log(`checksum of tool and arguments  ${call.checksum}`)

@@ -14,6 +14,7 @@ const readLog = new Tool({
     ).join('\n'),
 })
 
+// #region runner
 // An executor decides, the runner acts. Usually it is a model; here it is three rules.
 const runner = new TurnRunner({
   tools: [readLog],
@@ -34,3 +35,4 @@ const outcome = await runner.run({ message: 'Why did checkout fail at noon?' })
 console.log(outcome.status, '·', outcome.text)
 for (const call of outcome.toolCalls)
   console.log(call.tool, call.settlement, call.checksum.slice(0, 12), call.digest.slice(0, 12))
+// #endregion runner

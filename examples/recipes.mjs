@@ -1,0 +1,103 @@
+// The short recipes of docs/recipes.md, each a region, all in one turn.
+import assert from 'node:assert/strict'
+import { inlineBySize, Memory, Tool, TurnRunner } from 'bobbin'
+import { z } from 'zod'
+
+// #region size
+const search = new Tool({
+  name: 'search',
+  description: 'Searches the archive.',
+  inputSchema: z.object({ words: z.string() }),
+  effect: 'read',
+  inline: inlineBySize({ tokens: 2_000 }), // shown as it is up to there, as a handle above
+  handler: ({ words }) => `${words}\n`.repeat(10_000),
+})
+// #endregion size
+
+// #region long
+const reindex = new Tool({
+  name: 'reindex',
+  description: 'Builds the index anew.',
+  inputSchema: z.object({ shards: z.number().int().max(100) }),
+  effect: 'idempotent',
+  timeoutMs: 600_000,
+  handler: async ({ shards }, { progress, signal, secret, idempotencyKey }) => {
+    const token = await secret('INDEX_TOKEN') // never an argument, so it is in no record
+    for (let shard = 1; shard <= shards; shard++) {
+      signal.throwIfAborted() // aborts at the time-out, and when the turn is aborted
+      progress({ shard, of: shards })
+    }
+    return { shards, key: idempotencyKey, authorised: token !== '' }
+  },
+})
+// #endregion long
+
+// #region poll
+const status = new Tool({
+  name: 'index_status',
+  description: 'Tells whether the index is ready. Ask as often as you like.',
+  inputSchema: z.object({}),
+  effect: 'read',
+  repeat: false, // the guard against repeated calls leaves it alone
+  handler: () => 'ready',
+})
+// #endregion poll
+
+// #region approve
+const publish = new Tool({
+  name: 'publish',
+  description: 'Makes the index public.',
+  inputSchema: z.object({ audience: z.string() }),
+  effect: 'write',
+  approval: ({ audience }) => audience !== 'staff',
+  handler: ({ audience }) => `Published for ${audience}.`,
+})
+/** @type {import('bobbin').Approve} */
+const approve = async ({ tool, args }) =>
+  tool === 'publish' && args?.['audience'] === 'everyone'
+    ? { approve: false, decidedBy: 'policy', reason: 'Only staff and partners.' }
+    : { approve: true, decidedBy: 'policy' }
+// #endregion approve
+
+// #region memory
+/** @type {import('bobbin').Middleware} */
+const remembering = {
+  async turn(ctx, next) {
+    const content = 'The archive is in Dutch.'
+    ctx.addMemory(new Memory({ id: 'language', content, createdAt: Date.now() }))
+    return next()
+  },
+}
+// #endregion memory
+
+const runner = new TurnRunner({
+  tools: [search, reindex, status, publish],
+  approve,
+  middleware: [remembering],
+  secrets: () => 'k-123',
+  executor: async ({ iteration, memories }) => {
+    assert.equal(memories[0]?.id, 'language')
+    if (iteration > 1) return { answer: '{"ready":true,"shards":3}' }
+    const polls = Array.from({ length: 9 }, () => ({ tool: 'index_status', args: {} }))
+    const first = { tool: 'search', args: { words: 'bobbin' } }
+    const more = { tool: 'reindex', args: { shards: 3 } }
+    const last = { tool: 'publish', args: { audience: 'everyone' } }
+    return { calls: [first, more, ...polls, last] }
+  },
+})
+let reports = 0
+runner.observe('toolProgress', () => reports++)
+
+// #region output
+const answer = z.object({ ready: z.boolean(), shards: z.number() })
+const outcome = await runner.run({ message: 'Is the index ready?', output: answer })
+assert.deepEqual(outcome.output, { ready: true, shards: 3 })
+// #endregion output
+
+const [found, indexed, ...rest] = outcome.toolCalls
+assert.equal(found?.inline, false)
+assert.deepEqual([indexed?.settlement, reports], ['ok', 3])
+assert.doesNotMatch(JSON.stringify(outcome.toolCalls), /k-123/)
+assert.deepEqual(new Set(rest.slice(0, 9).map(({ settlement }) => settlement)), new Set(['ok']))
+assert.equal(rest.at(-1)?.settlement, 'denied')
+console.log(`${outcome.toolCalls.length} calls, each settled as its recipe says.`)

@@ -1,9 +1,10 @@
 // The kit in a browser: a bundler joins a program that runs turns, and no module of Node comes along.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 // #region bundle
@@ -36,9 +37,12 @@ try {
   for (const { path, contents } of outputFiles) {
     await writeFile(join(folder, basename(path)), contents)
   }
-  const { runner } = await import(pathToFileURL(join(folder, 'program.js')).href)
-  const { status, text } = await runner.run({ message: 'What is 20 + 22?' })
-  assert.deepEqual({ status, text }, { status: 'completed', text: '42' })
+  const page = `import { runner } from './program.js'
+    const { status, text } = await runner.run({ message: 'What is 20 + 22?' })
+    console.log(status, text)`
+  await writeFile(join(folder, 'page.js'), page)
+  const said = execFileSync(process.execPath, [join(folder, 'page.js')], { encoding: 'utf8' })
+  assert.equal(said.trim(), 'completed 42')
 } finally {
   await rm(folder, { recursive: true })
 }

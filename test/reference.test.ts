@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { publicSubpaths } from '../scripts/docs/api-reference.mjs'
@@ -71,6 +71,19 @@ describe('the API reference', () => {
       declarations.filter(({ comment }) => comment === '').map((one) => `${name} ${one.name}`),
     )
     expect(silent).toEqual([])
+  })
+})
+
+describe('the table of contents', () => {
+  it('names every page and every example', () => {
+    const contents = readPage('docs/index.md')
+    const pages = writtenPages().filter((path) => path.startsWith('docs/'))
+    const programs = readdirSync(inRoot('examples')).filter((file) => file.endsWith('.mjs'))
+    const wanted = [
+      ...pages.map((path) => path.slice('docs/'.length)).filter((path) => path !== 'index.md'),
+      ...programs.map((file) => `../examples/${file}`),
+    ]
+    expect(wanted.filter((target) => !contents.includes(`](${target})`))).toEqual([])
   })
 })
 

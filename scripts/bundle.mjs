@@ -11,9 +11,9 @@ import { inRoot, readJson } from './project.mjs'
  */
 export async function bundle(folder) {
   const manifest = readJson(inRoot('package.json'))
-  const { exports, imports, dependencies, peerDependencies, optionalDependencies } = manifest
+  const { exports, imports, bin, dependencies, peerDependencies, optionalDependencies } = manifest
   const packages = { ...dependencies, ...peerDependencies, ...optionalDependencies }
-  const entryPoints = targetsOf({ exports, imports })
+  const entryPoints = targetsOf({ exports, imports, bin })
     .filter((path) => path.endsWith('.js'))
     .map((path) => join(folder, path.replace(/^\.\/dist\//, '')))
   const outdir = mkdtempSync(`${folder}-bundle-`)

@@ -14,15 +14,17 @@ import { root } from './project.mjs'
  *
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ show?: boolean, cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ show?: boolean, ask?: boolean, cwd?: string, env?: NodeJS.ProcessEnv }} [options] `ask` lets it
+ *   read standard input
  * @returns {Promise<Finished>}
  */
-export function runCommand(file, args, { show = false, cwd = root, env = process.env } = {}) {
+export function runCommand(file, args, options = {}) {
+  const { show = false, ask = false, cwd = root, env = process.env } = options
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd,
       env,
-      stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+      stdio: [ask ? 'inherit' : 'ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
     })
     let output = ''
     let stdout = ''

@@ -1,0 +1,80 @@
+import type { ToolCall } from '../records/tool-call.ts'
+import { isArtifact } from '../spool/artifact.ts'
+import { visibleText } from '../text/visible-text.ts'
+import { showBytes, showCount, showDuration } from './amounts.ts'
+import type { Paint } from './paint.ts'
+
+const ARGS_CHARS = 70
+const TEXT_CHARS = 100
+
+/** Arguments on one line, short: `pattern=ERROR limit=100`. */
+export function briefArgs(args: unknown, nameOf: (callId: string) => string | undefined): string {
+  if (typeof args !== 'object' || args === null) return ''
+  const parts = Object.entries(args).map(([name, value]) => {
+    if (name === 'callId' && typeof value === 'string') return nameOf(value) ?? shortId(value)
+    return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  })
+  return oneLine(parts.join(' '), ARGS_CHARS)
+}
+
+/** Enough of an id to tell it from others and to ask for it. */
+export const shortId = (id: string) => (id.length > 13 ? `${id.slice(0, 12)}…` : id)
+
+/** Text from anywhere on one line, cut, with nothing in it that a terminal would obey. */
+export function oneLine(text: string, limit: number): string {
+  const line = visibleText(text).replace(/\s+/g, ' ').trim()
+  return line.length > limit ? `${line.slice(0, limit)}…` : line
+}
+
+/** The artifacts that a call gave. */
+export function artifactsOf(results: unknown) {
+  return (Array.isArray(results) ? results : [results]).filter(isArtifact)
+}
+
+/** Bytes that the model did not have to read. */
+export function bytesKeptOut({ inline, results }: ToolCall): number {
+  if (inline) return 0
+  return artifactsOf(results).reduce((sum, artifact) => sum + artifact.byteLength(), 0)
+}
+
+/** What became of a call, in a few words. */
+export function resultText(call: Pick<ToolCall, 'inline' | 'isError'>, results: unknown): string {
+  const artifacts = artifactsOf(results)
+  if (artifacts.length === 0) {
+    const text = typeof results === 'string' ? results : textOf(results)
+    return call.isError ? oneLine(text, TEXT_CHARS) : `${showBytes(text.length)} in the prompt`
+  }
+  const bytes = artifacts.reduce((sum, artifact) => sum + artifact.byteLength(), 0)
+  if (call.inline) return `${showBytes(bytes)} in the prompt`
+  const lines = artifacts.reduce((sum, artifact) => sum + artifact.lineCount(), 0)
+  return `${showCount(lines, 'line')}, ${showBytes(bytes)} kept out of the prompt`
+}
+
+function textOf(results: unknown): string {
+  const text = (results as { readonly text?: unknown } | null)?.text
+  return typeof text === 'string' ? text : ''
+}
+
+/** A settlement with its sign. */
+export function settlementSign(settlement: string, paint: Paint): string {
+  if (settlement === 'ok') return paint.green('✓')
+  if (settlement === 'failed' || settlement === 'timed-out') return paint.red('✗')
+  if (settlement === 'in-doubt') return paint.red('?')
+  return paint.yellow('⊘')
+}
+
+/** The bar of work that says how far it is. */
+export function progressText(update: unknown): string {
+  if (typeof update === 'string') return oneLine(update, ARGS_CHARS)
+  if (typeof update !== 'object' || update === null) return ''
+  const { done, total, unit = '' } = update as { done?: unknown; total?: unknown; unit?: unknown }
+  if (typeof done !== 'number' || typeof total !== 'number' || total <= 0) {
+    return oneLine(JSON.stringify(update), ARGS_CHARS)
+  }
+  const filled = Math.round((Math.min(done, total) / total) * 20)
+  const bar = '█'.repeat(filled) + '░'.repeat(20 - filled)
+  return `${bar} ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${oneLine(String(unit), 20)}`
+}
+
+export const took = (call: Pick<ToolCall, 'createdAt' | 'completedAt'>) =>
+  showDuration(call.completedAt.toMillis() - call.createdAt.toMillis())

@@ -1,0 +1,38 @@
+import type { ToolCall } from '../records/tool-call.ts'
+import type { TurnOutcome } from '../turn/outcome.ts'
+import type { TurnRunner } from '../turn/turn-runner.ts'
+import type { Decide } from './approval-prompt.ts'
+
+/** A turn with everything that was decided on its way. */
+export interface DrivenTurn {
+  readonly outcome: TurnOutcome
+  /** The calls of all its parts: those before a decision, and those after it. */
+  readonly calls: readonly ToolCall[]
+}
+
+/** More decisions than any turn needs; a loop without an end would be worse. */
+const MAX_ROUNDS = 100
+
+/** Runs a turn to its end, asking for decisions on the way; what nobody decides stays open. */
+export async function driveTurn(
+  runner: TurnRunner,
+  start: () => Promise<TurnOutcome>,
+  decide: Decide | undefined,
+  signal: AbortSignal,
+): Promise<DrivenTurn> {
+  const calls = new Map<string, ToolCall>()
+  let outcome = await start()
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (const call of outcome.toolCalls) calls.set(call.id, call)
+    if (outcome.status !== 'suspended' || decide === undefined) break
+    const { conversation, gates } = outcome
+    const decisions = []
+    for (const gate of gates) {
+      const answer = gate.state === 'pending' ? await decide(gate) : undefined
+      if (answer !== undefined) decisions.push(answer)
+    }
+    if (decisions.length === 0 || signal.aborted) break
+    outcome = await runner.resume({ conversation, decisions, signal })
+  }
+  return { outcome, calls: [...calls.values()] }
+}

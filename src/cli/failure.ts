@@ -1,0 +1,64 @@
+import { isBobbinError } from '../core/error.ts'
+import { visibleText } from '../text/visible-text.ts'
+import { EXIT } from './io.ts'
+
+/** What to tell of a failure, and how the process ends. */
+export interface Failure {
+  readonly message: string
+  readonly code: string
+  readonly exitCode: number
+}
+
+const WAYS_OUT: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file or folder: check the path.',
+  EACCES: 'Permission denied: check who owns it, or choose another place with --store.',
+  EPERM: 'Permission denied: check who owns it, or choose another place with --store.',
+  EROFS: 'The file system is read-only: choose another place with --store.',
+  ENOSPC: 'The disk is full: free some space and run the command again; nothing was lost.',
+  EDQUOT: 'The disk quota is used up: free some space and run the command again.',
+  EISDIR: 'It is a folder: name a file.',
+  ENOTDIR: 'A part of the path is a file: check the path.',
+  EMFILE: 'Too many files are open: close some, or raise `ulimit -n`.',
+}
+
+const USAGE_CODES = new Set(['E_USAGE', 'ENOENT', 'EISDIR', 'ENOTDIR'])
+
+/** Any error as one sentence with its way out; never a stack. */
+export function failureOf(error: unknown, signal: AbortSignal): Failure {
+  if (signal.aborted) {
+    const message = 'Interrupted. What was settled is stored; the store is intact.'
+    return { message, code: 'INTERRUPTED', exitCode: EXIT.interrupted }
+  }
+  const code = codeOf(error)
+  return {
+    message: visibleText(sentenceOf(error, code)),
+    code,
+    exitCode: USAGE_CODES.has(code) ? EXIT.usage : EXIT.failed,
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (isBobbinError(error)) return error.code
+  const code = (error as { readonly code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : 'UNEXPECTED'
+}
+
+function sentenceOf(error: unknown, code: string): string {
+  if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) return `${error.message} ${storeWayOut(error)}`
+  if (isBobbinError(error)) return error.message
+  const said = error instanceof Error ? error.message : String(error)
+  const wayOut = WAYS_OUT[code]
+  const path = (error as { readonly path?: unknown } | null)?.path
+  if (wayOut !== undefined) return typeof path === 'string' ? `\`${path}\`: ${wayOut}` : wayOut
+  return said.split('\n')[0] ?? said
+}
+
+function storeWayOut(error: { readonly data: { readonly reason: string } }): string {
+  const { reason } = error.data
+  if (reason === 'read-only' || reason === 'cannot-open') {
+    return 'Choose a place that can be written with --store PATH.'
+  }
+  if (reason === 'full') return 'Free some space and run the command again; nothing was lost.'
+  if (reason === 'locked') return 'Another process is writing: wait for it and try again.'
+  return 'Run `bobbin verify` to see whether the store is sound.'
+}

@@ -1,0 +1,47 @@
+import { isArtifact } from '../spool/artifact.ts'
+import type { TurnRunner } from '../turn/turn-runner.ts'
+import type { DrivenTurn } from './drive-turn.ts'
+import type { Io } from './io.ts'
+
+/** Writes a turn as JSON, one event a line; gives the way to stop. */
+export function jsonView(runner: TurnRunner, io: Pick<Io, 'stdout'>): () => void {
+  const write = (event: object) => writeJson(io, event)
+  const offs = [
+    runner.on('message', (content) => write({ type: 'message', ...content })),
+    runner.on('thought', (content) => write({ type: 'thought', ...content })),
+    runner.on('toolCall', (content) =>
+      write({ type: 'toolCall', ...content, results: plainResults(content.results) }),
+    ),
+    runner.observe('toolProgress', (event) => write({ type: 'toolProgress', ...event })),
+    runner.observe('warning', (event) => write({ type: 'warning', ...event })),
+  ]
+  return () => {
+    for (const off of offs) off()
+  }
+}
+
+/** The last line of a turn as JSON. */
+export function writeOutcome(io: Pick<Io, 'stdout'>, { outcome, calls }: DrivenTurn): void {
+  const { status, text, usage, conversation, turnId, gates, reason } = outcome
+  writeJson(io, {
+    type: 'outcome',
+    status,
+    text,
+    conversation,
+    turnId,
+    usage,
+    ...(reason && { reason }),
+    gates,
+    toolCalls: calls.map((call) => call.toJSON()),
+  })
+}
+
+export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
+  io.stdout.write(`${JSON.stringify(value)}\n`)
+}
+
+/** Artifacts are named by their digest; their bytes stay where they are. */
+function plainResults(results: unknown): unknown {
+  if (Array.isArray(results)) return results.map(plainResults)
+  return isArtifact(results) ? results.toJSON() : results
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Store } from '../store/store.ts'
+import type { Options, Values } from './command.ts'
+import type { Io } from './io.ts'
+import { usageError } from './usage-error.ts'
+
+export const STORE_OPTIONS = {
+  store: {
+    type: 'string',
+    value: 'PATH',
+    help: 'The SQLite file with the records; .bobbin/agent.db unless given',
+  },
+  json: { type: 'boolean', help: 'Write JSON instead of text' },
+} as const satisfies Options
+
+const DEFAULT_STORE = '.bobbin/agent.db'
+
+/** Opens the store for a command and closes it behind it, whatever happens. */
+export async function withStore<T>(
+  values: Values<typeof STORE_OPTIONS>,
+  io: Io,
+  { create }: { readonly create: boolean },
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const path = storePath(values, io)
+  if (create) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  else if (!existsSync(path)) {
+    throw usageError(
+      `There is no store at \`${shown(values, io)}\`: \`bobbin run\` makes one, or name another with --store.`,
+    )
+  }
+  const { sqliteStore } = await import('../stores/sqlite/index.ts')
+  const store = sqliteStore(path)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const shown = (values: Values<typeof STORE_OPTIONS>, { env }: Io) =>
+  values.store ?? (env['BOBBIN_STORE'] || DEFAULT_STORE)
+
+/** Where the store is; `BOBBIN_STORE` names it for a whole session. */
+export function storePath(values: Values<typeof STORE_OPTIONS>, io: Io): string {
+  return resolve(io.cwd, shown(values, io))
+}

@@ -1,0 +1,131 @@
+import type { DateTime } from 'luxon'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
+import type { Middleware } from '../turn/middleware.ts'
+import type { TurnRunner } from '../turn/turn-runner.ts'
+import { showDuration } from './amounts.ts'
+import { briefArgs, oneLine, progressText, resultText, settlementSign } from './call-lines.ts'
+import type { Paint } from './paint.ts'
+import type { Screen } from './screen.ts'
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const TICK_MS = 100
+
+interface Running {
+  readonly content: TurnToolCallContent
+  readonly startedAt: number
+  progress: string
+}
+
+/** Shows turns as they go: text as it streams, each call while it runs and when it has settled. */
+export class TurnView {
+  readonly #screen: Screen
+  readonly #paint: Paint
+  readonly #running = new Map<string, Running>()
+  readonly #tools = new Map<string, string>()
+  readonly #records = new Map<string, ToolCall>()
+  readonly #denied = new Set<string>()
+  #ticker: ReturnType<typeof setInterval> | undefined
+  #frame = 0
+
+  constructor(screen: Screen, paint: Paint) {
+    this.#screen = screen
+    this.#paint = paint
+  }
+
+  /** Goes into the runner: the record is known here before the stream tells of it. */
+  readonly middleware: Middleware = {
+    call: async (_subject, next) => {
+      const call = await next()
+      this.#records.set(call.id, call)
+      return call
+    },
+  }
+
+  /** Listens to a runner; gives the way to stop. */
+  attach(runner: TurnRunner): () => void {
+    const screen = this.#screen
+    const offs = [
+      runner.on('message', ({ delta }) => screen.text(delta)),
+      runner.on('toolCall', (content) => this.#toolCall(content)),
+      runner.observe('toolProgress', ({ toolCallId, update }) => {
+        const running = this.#running.get(toolCallId)
+        if (running !== undefined) running.progress = progressText(update)
+      }),
+      runner.observe('iterationEnd', () => screen.endText()),
+      runner.observe('gateDecided', ({ gate, decision }) => {
+        if (decision === 'denied' && gate.callId !== undefined) this.#denied.add(gate.callId)
+      }),
+      runner.observe('warning', ({ message }) =>
+        screen.line(this.#paint.yellow(`! ${oneLine(message, 300)}`)),
+      ),
+    ]
+    return () => {
+      for (const off of offs) off()
+      this.stop()
+    }
+  }
+
+  /** Takes down what is still moving. */
+  stop(): void {
+    clearInterval(this.#ticker)
+    this.#ticker = undefined
+    this.#running.clear()
+    this.#screen.clear()
+  }
+
+  #toolCall(content: TurnToolCallContent): void {
+    const { id, tool } = content
+    this.#tools.set(id, tool)
+    if (content.isComplete) {
+      this.#running.delete(id)
+      this.#redraw()
+      this.#screen.line(this.#settled(content))
+      return
+    }
+    this.#screen.endText()
+    this.#running.set(id, { content, startedAt: Date.now(), progress: '' })
+    this.#ticker ??= setInterval(() => this.#redraw(), TICK_MS)
+    this.#redraw()
+  }
+
+  #redraw(): void {
+    this.#frame++
+    const sign = SPINNER[this.#frame % SPINNER.length] ?? ''
+    this.#screen.live(
+      [...this.#running.values()].map(({ content, startedAt, progress }) => {
+        const time = showDuration(Date.now() - startedAt)
+        return `${this.#paint.cyan(sign)} ${this.#head(content)} ${this.#paint.dim(`${time} ${progress}`)}`
+      }),
+    )
+    if (this.#running.size > 0) return
+    clearInterval(this.#ticker)
+    this.#ticker = undefined
+  }
+
+  #head({ tool, args }: TurnToolCallContent): string {
+    const shown = briefArgs(args, (id) => this.#tools.get(id))
+    return `${this.#paint.bold(oneLine(tool, 64))} ${shown}`.trimEnd()
+  }
+
+  #settled(content: TurnToolCallContent): string {
+    const record = this.#records.get(content.id)
+    const settlement = record?.settlement ?? this.#guess(content)
+    const inline = record?.inline ?? true
+    const text = resultText({ inline, isError: content.isError }, content.results)
+    const time = durationOf(content.createdAt, content.completedAt)
+    const word = settlement === 'ok' ? '' : ` ${settlement}`
+    const sign = settlementSign(settlement, this.#paint)
+    return `${sign} ${this.#head(content)}${this.#paint.yellow(word)} ${this.#paint.dim(`${time}, ${text}`)}`
+  }
+
+  /** A call that never ran has no record here: it was refused or denied. */
+  #guess({ id, isError }: TurnToolCallContent): string {
+    if (!isError) return 'ok'
+    return this.#denied.has(id) ? 'denied' : 'refused'
+  }
+}
+
+function durationOf(from: DateTime, to: DateTime | undefined): string {
+  return showDuration(to === undefined ? 0 : to.toMillis() - from.toMillis())
+}

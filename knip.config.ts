@@ -3,7 +3,10 @@ import manifest from './package.json' with { type: 'json' }
 
 // The public entries are those of package.json, so that a new subpath is named in one place.
 const targets = [...Object.values(manifest.exports), ...Object.values(manifest.imports)]
-const built = targets.flatMap((target) => (typeof target === 'string' ? [] : Object.values(target)))
+const built = [
+  ...targets.flatMap((target) => (typeof target === 'string' ? [] : Object.values(target))),
+  ...Object.values(manifest.bin),
+]
 const publicEntries = built
   .filter((path) => path.endsWith('.js'))
   .map((path) => path.replace(/^\.\/dist\//, 'src/').replace(/\.js$/, '.ts'))
@@ -19,6 +22,8 @@ const config: KnipConfig = {
   project: ['src/**/*.ts', 'test/**/*.{ts,mjs}', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
   // A type named in an exported signature stays exported, also when nobody else names it.
   ignoreExportsUsedInFile: { interface: true, type: true },
+  // Part of every Linux and macOS; the tests that need it run only where it is.
+  ignoreBinaries: ['script'],
   // A package of its own, with its own dependencies.
   ignore: ['bench/**'],
 }

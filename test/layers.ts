@@ -49,6 +49,9 @@ export const neverFromRoot = [
   'node:sqlite',
 ]
 
+/** Files that load modules of the user's, whose names nobody knows beforehand. */
+export const importsByName = ['src/cli/import-file.ts']
+
 /** Packages that the root entry may load only when first needed: by `import()`, never statically. */
 export const onlyLazilyFromRoot = ['gpt-tokenizer', 'marked', 're2js']
 

@@ -22,3 +22,12 @@ export function showDuration(ms: number): string {
 export function showCount(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
 }
+
+const ROUNDED = {
+  notation: 'compact',
+  compactDisplay: 'long',
+  maximumSignificantDigits: 2,
+} as const
+
+/** An estimate, no more exact than it is: `7.1 million`. */
+export const showRounded = (count: number) => count.toLocaleString('en-US', ROUNDED)

@@ -20,16 +20,21 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
     const ask = createInterface({ input: io.stdin, output: io.stdout as NodeJS.WritableStream })
     // Ctrl-C at the prompt is a signal like anywhere else: the gate stays open.
     ask.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+    // A terminal that goes away leaves a question that nobody answers.
+    const gone = new Promise<never>((_, reject) => ask.once('close', () => reject(new Error())))
+    gone.catch(() => {})
+    const asked = (question: string) =>
+      Promise.race([ask.question(question, { signal: io.signal }), gone])
     const base = { gate: gate.id, decidedBy: decider(io), digest }
     try {
       for (let tries = 0; tries < TRIES; tries++) {
         const question = '  [y]es, [n]o, [e]dit the arguments, [l]ater: '
-        const said = (await ask.question(question, { signal: io.signal })).trim().toLowerCase()
+        const said = (await asked(question)).trim().toLowerCase()
         if (/^y(es)?$/.test(said)) return { ...base, approve: true }
         if (/^no?$/.test(said)) return { ...base, approve: false }
         if (/^l(ater)?$/.test(said)) return undefined
         if (/^e(dit)?$/.test(said)) {
-          const edited = readArgs(await ask.question('  as JSON: ', { signal: io.signal }))
+          const edited = readArgs(await asked('  as JSON: '))
           if (edited !== undefined) return { ...base, approve: true, args: edited }
           io.stdout.write('  That is not a JSON object.\n')
         }

@@ -48,6 +48,28 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
       return openaiResponses({ client, model: connection.name })
     },
   },
+  anthropic: {
+    keys: ['ANTHROPIC_API_KEY'],
+    defaultModel: 'claude-sonnet-5-5',
+    client: '@anthropic-ai/sdk',
+    async open({ name, apiKey, baseURL }) {
+      const { default: Anthropic } = await import('@anthropic-ai/sdk')
+      const { anthropicMessages } = await import('../providers/anthropic/index.ts')
+      const client = new Anthropic({ apiKey, maxRetries: 0, ...at(baseURL) })
+      return anthropicMessages({ client, model: name })
+    },
+  },
+  gemini: {
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    defaultModel: 'gemini-3.8-flash',
+    client: '@google/genai',
+    async open({ name, apiKey, baseURL }) {
+      const { GoogleGenAI } = await import('@google/genai')
+      const { gemini } = await import('../providers/gemini/index.ts')
+      const httpOptions = baseURL === undefined ? {} : { httpOptions: { baseUrl: baseURL } }
+      return gemini({ client: new GoogleGenAI({ apiKey, ...httpOptions }), model: name })
+    },
+  },
   'openai-chat': {
     keys: ['OPENAI_API_KEY'],
     client: 'openai',

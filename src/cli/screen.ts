@@ -14,6 +14,7 @@ export class Screen {
   #drawn = 0
   #live: readonly string[] = []
   #isMidLine = false
+  #isBehindLine = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(io: Pick<Io, 'stdout' | 'env'>) {
@@ -26,6 +27,7 @@ export class Screen {
     this.#erase()
     this.#io.stdout.write(`${this.#isMidLine ? '\n' : ''}${text}\n`)
     this.#isMidLine = false
+    this.#isBehindLine = true
     this.#draw()
   }
 
@@ -33,14 +35,17 @@ export class Screen {
   text(delta: string): void {
     if (delta === '') return
     this.#erase()
-    this.#io.stdout.write(visibleText(delta))
+    const gap = this.#isBehindLine && !this.#isMidLine ? '\n' : ''
+    this.#io.stdout.write(gap + visibleText(delta))
     this.#isMidLine = !delta.endsWith('\n')
+    this.#isBehindLine = false
   }
 
   /** Ends streamed text, so that whatever comes next begins a line of its own. */
   endText(): void {
-    if (this.#isMidLine) this.line()
-    else this.#draw()
+    if (this.#isMidLine) this.#io.stdout.write('\n')
+    this.#isMidLine = false
+    this.#draw()
   }
 
   /** Replaces the changing lines; soon, not at once, because progress comes faster than eyes. */
@@ -70,7 +75,8 @@ export class Screen {
 
   #draw(): void {
     if (this.#isMidLine || this.#live.length === 0) return
-    const columns = this.#io.stdout.columns ?? 80
+    // A terminal that does not know its width says 0.
+    const columns = this.#io.stdout.columns || 80
     const lines = this.#live.map((line) => `${cutToWidth(line, columns)}\n`)
     this.#io.stdout.write(lines.join(''))
     this.#drawn = lines.length

@@ -73,7 +73,14 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
     store,
   })
   const detach = values.json === true ? jsonView(runner, io) : view.attach(runner)
-  const decide = decider(values, io, isBuiltIn, screen, paint)
+  const choose = decider(values, io, isBuiltIn, screen, paint)
+  const decide: Decide | undefined =
+    choose &&
+    ((gate) => {
+      // What waits for a person does not move.
+      view.stop()
+      return choose(gate)
+    })
   return {
     agent,
     isBuiltIn,

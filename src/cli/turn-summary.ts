@@ -1,5 +1,5 @@
 import { BUILT_IN_QUESTION } from './agent.ts'
-import { showBytes, showCount, showDuration } from './amounts.ts'
+import { showBytes, showCount, showDuration, showRounded } from './amounts.ts'
 import { bytesKeptOut, oneLine, shortId } from './call-lines.ts'
 import type { DrivenTurn } from './drive-turn.ts'
 import type { Paint } from './paint.ts'
@@ -22,7 +22,7 @@ export function summaryLines(
     ...(keptOut === 0
       ? []
       : [
-          `${showBytes(keptOut)} of output kept out of the prompt, about ${showCount(Math.round(keptOut / BYTES_PER_TOKEN), 'token')}; the prompt holds ${showBytes(facts.promptBytes)}`,
+          `${showBytes(keptOut)} of output kept out of the prompt, about ${showRounded(keptOut / BYTES_PER_TOKEN)} tokens; the prompt holds ${showBytes(facts.promptBytes)}`,
         ]),
     `Recorded in ${facts.store}, conversation ${conversation}`,
   ]

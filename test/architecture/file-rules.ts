@@ -2,12 +2,15 @@ import type { Violation } from './layer-rules.ts'
 import type { SourceTree } from './source-tree.ts'
 
 /** `export *` hides what a module offers; `import()` of a computed name hides what it needs. */
-export function syntaxViolations(tree: SourceTree): Violation[] {
+export function syntaxViolations(
+  tree: SourceTree,
+  importsByName: readonly string[] = [],
+): Violation[] {
   return [...tree.files.values()].flatMap(({ path, syntax }) => [
     ...syntax.starExports.map((line) => `${path}:${line}: \`export *\`; name what is exported`),
     ...syntax.defaultExports.map((line) => `${path}:${line}: default export; give it a name`),
     // A test may load what it has installed itself, at a path that only it knows.
-    ...(path.startsWith('test/') ? [] : syntax.computedImports).map(
+    ...(path.startsWith('test/') || importsByName.includes(path) ? [] : syntax.computedImports).map(
       (line) => `${path}:${line}: import of a computed name`,
     ),
   ])

@@ -13,4 +13,14 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'run one turn and show it live',
     load: async () => (await import('./commands/run.ts')).run,
   },
+  {
+    name: 'lint',
+    summary: 'name what a provider would refuse in a conversation, and mend it',
+    load: async () => (await import('./commands/lint.ts')).lint,
+  },
+  {
+    name: 'convert',
+    summary: 'carry a conversation to another provider’s wire format',
+    load: async () => (await import('./commands/convert.ts')).convert,
+  },
 ]

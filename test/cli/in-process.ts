@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream'
+import type { Io } from '../../src/cli/io.ts'
+import { runCli } from '../../src/cli/run-cli.ts'
+
+/** What a command line wrote and how it ended. */
+export interface CliRun {
+  readonly stdout: string
+  readonly stderr: string
+  readonly code: number
+}
+
+/** Runs a command line in this process, as in a pipe. */
+export async function cli(
+  args: readonly string[],
+  options: { cwd: string; env?: Io['env']; stdin?: string; signal?: AbortSignal },
+): Promise<CliRun> {
+  let stdout = ''
+  let stderr = ''
+  const code = await runCli(args, {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]) as Io['stdin'],
+    env: options.env ?? {},
+    cwd: options.cwd,
+    signal: options.signal ?? new AbortController().signal,
+  })
+  return { stdout, stderr, code }
+}

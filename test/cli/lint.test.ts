@@ -1,0 +1,124 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { WireApi } from '../../src/model/wire-adapter.ts'
+import { wire } from '../../src/wire/index.ts'
+import { cli } from './in-process.ts'
+import { knownViolations } from './known-violations.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'bobbin-lint-'))
+afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+const seen = knownViolations.filter(({ payload }) => payload !== undefined)
+const titled = seen.map((each) => [`${each.api}: ${each.violation}`, each] as const)
+
+function write(value: unknown, name = 'history.json'): string {
+  writeFileSync(join(cwd, name), typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+  return name
+}
+
+interface Report {
+  readonly api: string
+  readonly violations: readonly { readonly rule: string; readonly prevents: string }[]
+}
+
+describe('bobbin lint', () => {
+  it.each(titled)('names %s', async (_title, { api, rule, payload }) => {
+    const { stdout, code } = await cli(['lint', '--json', write(payload)], { cwd })
+    const report = JSON.parse(stdout) as Report
+    expect(report.api).toBe(api)
+    expect(report.violations.map((each) => each.rule)).toContain(rule)
+    expect(report.violations.every(({ prevents }) => prevents.length > 10)).toBe(true)
+    expect(code).toBe(1)
+  })
+
+  it.each(titled)('mends %s', async (_title, { api, payload }) => {
+    const file = write(payload)
+    const { code, stdout } = await cli(['lint', '--fix', file], { cwd })
+    const mended: unknown = JSON.parse(readFileSync(join(cwd, file), 'utf8'))
+    expect(wire(api).validate(mended)).toEqual([])
+    expect({ code, stdout }).toMatchObject({ code: 0 })
+  })
+
+  const shared = fileURLToPath(new URL('../../../shared/wire/known_errors.json', import.meta.url))
+  const APIS: Record<string, WireApi> = {
+    'gemini-generateContent': 'gemini',
+    'azure-foundry-agents': 'foundry',
+  }
+
+  // The list is not part of the project; where it lies beside it, nothing of it may be missing here.
+  it.runIf(existsSync(shared))('leaves out nothing of the list of known errors', () => {
+    const list = JSON.parse(readFileSync(shared, 'utf8')) as { api: string; violation: string }[]
+    const known = knownViolations.map(({ api, violation }) => `${api}: ${violation}`)
+    const wanted = list.map(({ api, violation }) => `${APIS[api] ?? api}: ${violation}`)
+    expect(known.toSorted()).toEqual(wanted.toSorted())
+  })
+
+  it('says in words where the fault is and what the provider answers', async () => {
+    const file = write({ input: [{ type: 'function_call_output', call_id: 'c1', output: 'ok' }] })
+    const { stdout } = await cli(['lint', file], { cwd })
+    expect(stdout).toBe(
+      [
+        'history.json input[0]: `function_call_output` has no `function_call` with call_id c1 before it stray-output',
+        '    openai-responses answers: No tool call found for function call output with call_id …',
+        'history.json: openai-responses, 1 fault; --fix mends what can be',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('reads standard input and one item a line, and writes the mended list', async () => {
+    const stdin =
+      '{"role":"user","content":"go"}\n{"role":"tool","tool_call_id":"x","content":"y"}\n'
+    const { stdout, stderr, code } = await cli(['lint', '--fix', '-'], { cwd, stdin })
+    expect(wire('openai-chat').validate(JSON.parse(stdout))).toEqual([])
+    expect(stderr).toContain('nothing to complain about')
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['a missing file', 'nowhere.json', 'There is no file `nowhere.json`'],
+    ['broken JSON', write('{"messages": [', 'broken.json'), '`broken.json` is not JSON'],
+    ['something else', write({ hello: 1 }, 'other.json'), 'name it with --from'],
+  ])('refuses %s in one sentence', async (_title, file, message) => {
+    const { stdout, stderr, code } = await cli(['lint', file], { cwd })
+    expect(stderr).toContain(message)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect({ stdout, code }).toEqual({ stdout: '', code: 2 })
+  })
+})
+
+describe('bobbin convert', () => {
+  it('carries a conversation to every other protocol, by its rules', async () => {
+    const chat = {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'go' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'c:1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c:1', content: 'done' },
+      ],
+    }
+    const file = write(chat)
+    for (const to of ['openai-responses', 'anthropic-messages', 'gemini', 'foundry'] as const) {
+      const { stdout, code } = await cli(['convert', '--to', to, file], { cwd })
+      expect(code).toBe(0)
+      const payload: unknown = JSON.parse(stdout)
+      expect(wire(to).validate(payload)).toEqual([])
+      expect(wire(to).decode(payload).calls).toMatchObject([{ tool: 'f', args: { a: 1 } }])
+    }
+  })
+
+  it('needs a protocol that exists', async () => {
+    const { stderr, code } = await cli(['convert', '--to', 'nobody', 'x.json'], { cwd })
+    expect(stderr).toContain('`--to nobody` names no protocol')
+    expect(code).toBe(2)
+  })
+})

@@ -14,6 +14,46 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/run.ts')).run,
   },
   {
+    name: 'chat',
+    summary: 'run turn after turn in one conversation',
+    load: async () => (await import('./commands/chat.ts')).chat,
+  },
+  {
+    name: 'calls',
+    summary: 'list, show, draw or follow settled calls',
+    load: async () => (await import('./commands/calls.ts')).calls,
+  },
+  {
+    name: 'artifact',
+    summary: 'query the output of a call as a model does',
+    load: async () => (await import('./commands/artifact.ts')).artifact,
+  },
+  {
+    name: 'verify',
+    summary: 'prove that no record was altered',
+    load: async () => (await import('./commands/verify.ts')).verify,
+  },
+  {
+    name: 'export',
+    summary: 'write a conversation as JSON Lines',
+    load: async () => (await import('./commands/export.ts')).exportConversation,
+  },
+  {
+    name: 'import',
+    summary: 'read an exported conversation',
+    load: async () => (await import('./commands/import.ts')).importConversation,
+  },
+  {
+    name: 'recover',
+    summary: 'pick up what a dead process left',
+    load: async () => (await import('./commands/recover.ts')).recover,
+  },
+  {
+    name: 'gc',
+    summary: 'remove outputs that no record refers to',
+    load: async () => (await import('./commands/gc.ts')).gc,
+  },
+  {
     name: 'lint',
     summary: 'name what a provider would refuse in a conversation, and mend it',
     load: async () => (await import('./commands/lint.ts')).lint,

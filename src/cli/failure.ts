@@ -17,11 +17,14 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space and run the command again; nothing was lost.',
   EDQUOT: 'The disk quota is used up: free some space and run the command again.',
   EISDIR: 'It is a folder: name a file.',
+  EEXIST: 'A file is in the way of a folder: choose another path.',
+  EFBIG:
+    'The file would grow beyond what is allowed: free some space or raise the limit; nothing was lost.',
   ENOTDIR: 'A part of the path is a file: check the path.',
   EMFILE: 'Too many files are open: close some, or raise `ulimit -n`.',
 }
 
-const USAGE_CODES = new Set(['E_USAGE', 'ENOENT', 'EISDIR', 'ENOTDIR'])
+const USAGE_CODES = new Set(['E_USAGE', 'ENOENT', 'EISDIR', 'ENOTDIR', 'EEXIST'])
 
 /** Any error as one sentence with its way out; never a stack. */
 export function failureOf(error: unknown, signal: AbortSignal): Failure {

@@ -1,6 +1,8 @@
 /** Where a command writes; a process's stream, or a test's. */
 export interface Output {
-  write(text: string): unknown
+  write(data: string | Uint8Array): unknown
+  /** There on streams of a process: tells when they take more. */
+  once?(event: 'drain', listener: () => void): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
 }
@@ -31,3 +33,9 @@ export const EXIT = {
   waiting: 3,
   interrupted: 130,
 } as const
+
+/** Writes and waits until the stream takes more, so that nothing piles up in memory. */
+export async function writeAll(output: Output, data: string | Uint8Array): Promise<void> {
+  if (output.write(data) !== false || output.once === undefined) return
+  await new Promise<void>((resolve) => output.once?.('drain', resolve))
+}

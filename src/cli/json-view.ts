@@ -3,21 +3,16 @@ import type { TurnRunner } from '../turn/turn-runner.ts'
 import type { DrivenTurn } from './drive-turn.ts'
 import type { Io } from './io.ts'
 
-/** Writes a turn as JSON, one event a line; gives the way to stop. */
-export function jsonView(runner: TurnRunner, io: Pick<Io, 'stdout'>): () => void {
+/** Writes what a runner tells as JSON, one event a line. */
+export function jsonView(runner: TurnRunner, io: Pick<Io, 'stdout'>): void {
   const write = (event: object) => writeJson(io, event)
-  const offs = [
-    runner.on('message', (content) => write({ type: 'message', ...content })),
-    runner.on('thought', (content) => write({ type: 'thought', ...content })),
-    runner.on('toolCall', (content) =>
-      write({ type: 'toolCall', ...content, results: plainResults(content.results) }),
-    ),
-    runner.observe('toolProgress', (event) => write({ type: 'toolProgress', ...event })),
-    runner.observe('warning', (event) => write({ type: 'warning', ...event })),
-  ]
-  return () => {
-    for (const off of offs) off()
-  }
+  runner.on('message', (content) => write({ type: 'message', ...content }))
+  runner.on('thought', (content) => write({ type: 'thought', ...content }))
+  runner.on('toolCall', (content) =>
+    write({ type: 'toolCall', ...content, results: plainResults(content.results) }),
+  )
+  runner.observe('toolProgress', (event) => write({ type: 'toolProgress', ...event }))
+  runner.observe('warning', (event) => write({ type: 'warning', ...event }))
 }
 
 /** The last line of a turn as JSON. */

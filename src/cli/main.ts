@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { failureOf } from './failure.ts'
 import { EXIT } from './io.ts'
 import { runCli } from './run-cli.ts'
 
 const abort = new AbortController()
+const quiet = new AbortController().signal
 
 // The first signal lets a turn settle what it began; whoever presses twice does not want to wait.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -14,7 +16,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 // Whoever reads our output may stop early, as `head` does; that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed)
+  if (error.code === 'EPIPE') process.exit(EXIT.ok)
+  process.stderr.write(`bobbin: the output cannot be written: ${failureOf(error, quiet).message}\n`)
+  process.exit(EXIT.failed)
 })
 
 process.exitCode = await runCli(process.argv.slice(2), {

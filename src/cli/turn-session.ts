@@ -72,7 +72,8 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
     middleware: [measure, ...(agent.middleware ?? []), view.middleware],
     store,
   })
-  const detach = values.json === true ? jsonView(runner, io) : view.attach(runner)
+  if (values.json === true) jsonView(runner, io)
+  else view.attach(runner)
   const choose = decider(values, io, isBuiltIn, screen, paint)
   const decide: Decide | undefined =
     choose &&
@@ -92,8 +93,7 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
       try {
         return await driveTurn(runner, () => start(runner), decide, io.signal)
       } finally {
-        if (values.json !== true) view.stop()
-        else detach()
+        view.stop()
       }
     },
   }

@@ -42,28 +42,22 @@ export class TurnView {
     },
   }
 
-  /** Listens to a runner; gives the way to stop. */
-  attach(runner: TurnRunner): () => void {
+  /** Listens to a runner. */
+  attach(runner: TurnRunner): void {
     const screen = this.#screen
-    const offs = [
-      runner.on('message', ({ delta }) => screen.text(delta)),
-      runner.on('toolCall', (content) => this.#toolCall(content)),
-      runner.observe('toolProgress', ({ toolCallId, update }) => {
-        const running = this.#running.get(toolCallId)
-        if (running !== undefined) running.progress = progressText(update)
-      }),
-      runner.observe('iterationEnd', () => screen.endText()),
-      runner.observe('gateDecided', ({ gate, decision }) => {
-        if (decision === 'denied' && gate.callId !== undefined) this.#denied.add(gate.callId)
-      }),
-      runner.observe('warning', ({ message }) =>
-        screen.line(this.#paint.yellow(`! ${oneLine(message, 300)}`)),
-      ),
-    ]
-    return () => {
-      for (const off of offs) off()
-      this.stop()
-    }
+    runner.on('message', ({ delta }) => screen.text(delta))
+    runner.on('toolCall', (content) => this.#toolCall(content))
+    runner.observe('toolProgress', ({ toolCallId, update }) => {
+      const running = this.#running.get(toolCallId)
+      if (running !== undefined) running.progress = progressText(update)
+    })
+    runner.observe('iterationEnd', () => screen.endText())
+    runner.observe('gateDecided', ({ gate, decision }) => {
+      if (decision === 'denied' && gate.callId !== undefined) this.#denied.add(gate.callId)
+    })
+    runner.observe('warning', ({ message }) =>
+      screen.line(this.#paint.yellow(`! ${oneLine(message, 300)}`)),
+    )
   }
 
   /** Takes down what is still moving. */

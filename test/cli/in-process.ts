@@ -17,8 +17,8 @@ export async function cli(
   let stdout = ''
   let stderr = ''
   const code = await runCli(args, {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
+    stdout: { write: (data) => (stdout += textOf(data)) },
+    stderr: { write: (data) => (stderr += textOf(data)) },
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]) as Io['stdin'],
     env: options.env ?? {},
     cwd: options.cwd,
@@ -26,3 +26,6 @@ export async function cli(
   })
   return { stdout, stderr, code }
 }
+
+const textOf = (data: string | Uint8Array) =>
+  typeof data === 'string' ? data : Buffer.from(data).toString()

@@ -19,10 +19,15 @@ export const SOURCES = [
 
 /** Finds out why the service fails, from symptom to cause to remedy. */
 export async function* incidentPlan(): Plan {
-  const [log, deploys, hosts, runbook] = yield {
+  const sources = yield {
     say: `${HONESTLY} First I gather what there is.`,
     calls: [...SOURCES],
   }
+  const missing = sources.find(({ settlement }) => settlement !== 'ok')
+  if (missing !== undefined) {
+    return `Without \`${missing.tool}\` I cannot tell: ${await textOf(missing)}`
+  }
+  const [log, deploys, hosts, runbook] = sources
   const seen = yield* readSymptom(log)
   const cause = yield* findDeploy(deploys, hosts, seen.version)
   const [headings] = yield {

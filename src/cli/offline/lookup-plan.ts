@@ -32,6 +32,10 @@ async function* lookupPlan(question: string): Plan {
   }
   const findings: string[] = []
   for (const [index, source] of sources.entries()) {
+    if (source.settlement !== 'ok') {
+      findings.push(`I could not read ${NAMES[index] ?? 'a source'}: ${await textOf(source)}`)
+      continue
+    }
     const found = yield { calls: words.map((word) => grep(source, word)) }
     const texts = await Promise.all(found.map(textOf))
     const best = texts

@@ -1,0 +1,102 @@
+import { createInterface } from 'node:readline'
+import type { Store } from '../../store/store.ts'
+import { command, type Values } from '../command.ts'
+import { findConversation } from '../find-record.ts'
+import { EXIT, type Io, isInteractive } from '../io.ts'
+import { writeOutcome } from '../json-view.ts'
+import { withStore } from '../store-location.ts'
+import { openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
+
+const OPTIONS = {
+  ...TURN_OPTIONS,
+  resume: { type: 'string', short: 'r', value: 'CONVERSATION', help: 'Go on with a conversation' },
+} as const
+
+export const chat = command({
+  name: 'chat',
+  usage: ['chat', 'chat --resume CONVERSATION'],
+  about:
+    'Runs turns one after another in one conversation: a question a line. An empty line, `exit` or Ctrl-D ends it; a pipe feeds it line by line.',
+  options: OPTIONS,
+  run: ({ values }, io) =>
+    withStore(values, io, { create: true }, (store) => converse(values, io, store)),
+})
+
+async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): Promise<number> {
+  const session = await openSession(values, io, store)
+  const resumed = values.resume
+  let conversation = resumed === undefined ? undefined : (await findConversation(store, resumed)).id
+  if (conversation !== undefined && (await store.openGates(conversation)).length > 0) {
+    await turn(session, values, io, { conversation })
+  }
+  if (isInteractive(io) && values.json !== true) {
+    session.screen.line('Ask something; an empty line ends the conversation.')
+  }
+  let code: number = EXIT.ok
+  while (!io.signal.aborted) {
+    const question = await nextLine(io, session)
+    if (question === undefined || question === '' || question === 'exit') break
+    const done = await turn(session, values, io, {
+      message: question,
+      ...(conversation !== undefined && { conversation }),
+    })
+    conversation = done.conversation
+    code = done.status === 'completed' ? code : EXIT.failed
+  }
+  if (conversation !== undefined && values.json !== true) {
+    session.screen.line(session.paint.dim(`bobbin chat --resume ${conversation} goes on with it`))
+  }
+  return io.signal.aborted ? EXIT.interrupted : code
+}
+
+async function turn(
+  session: TurnSession,
+  values: Values<typeof OPTIONS>,
+  io: Io,
+  input: { readonly conversation?: string; readonly message?: string },
+) {
+  const { conversation, message } = input
+  const { signal } = io
+  const driven = await session.drive((runner) =>
+    message === undefined && conversation !== undefined
+      ? runner.resume({ conversation, decisions: [], signal })
+      : runner.run({ message: message ?? '', signal, ...(conversation && { conversation }) }),
+  )
+  const { outcome } = driven
+  if (values.json === true) writeOutcome(io, driven)
+  else {
+    session.screen.endText()
+    if (outcome.reason !== undefined)
+      session.screen.line(session.paint.yellow(outcome.reason.message))
+  }
+  return outcome
+}
+
+/** Lines that came early are kept: a pipe is faster than a turn. */
+const readers = new WeakMap<object, AsyncIterator<string>>()
+
+async function nextLine(io: Io, { paint }: TurnSession): Promise<string | undefined> {
+  if (isInteractive(io)) return askLine(io, paint.bold('> '))
+  let reader = readers.get(io.stdin)
+  if (reader === undefined) {
+    reader = createInterface({ input: io.stdin })[Symbol.asyncIterator]()
+    readers.set(io.stdin, reader)
+  }
+  const next = await reader.next()
+  return next.done === true ? undefined : next.value.trim()
+}
+
+/** A prompt of its own each time, so that approvals can ask in between. */
+function askLine(io: Io, prompt: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const ask = createInterface({ input: io.stdin, output: io.stdout as NodeJS.WritableStream })
+    let line: string | undefined
+    ask.on('SIGINT', () => ask.close())
+    io.signal.addEventListener('abort', () => ask.close(), { once: true })
+    ask.on('close', () => resolve(line))
+    ask.question(prompt, (answer) => {
+      line = answer.trim()
+      ask.close()
+    })
+  })
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Store } from '../store/store.ts'
+import type { CallsValues } from './calls-options.ts'
+import type { Io } from './io.ts'
+import { writeJson } from './json-view.ts'
+import { callFilter, callLines } from './list-calls.ts'
+import { paintFor } from './paint.ts'
+
+const POLL_MS = 250
+
+/** Writes calls as they settle, in whatever process, until it is interrupted. */
+export async function followCalls(
+  store: Store,
+  values: CallsValues,
+  _rest: readonly string[],
+  io: Io,
+): Promise<void> {
+  const line = callLines(paintFor(io))
+  const filter = { ...(await callFilter(store, values)), since: Date.now() }
+  const told = new Set<string>()
+  while (!io.signal.aborted) {
+    const page = await store.find({ ...filter, kind: 'settlement', limit: 1000 })
+    for (const { conversation, entry } of page.entries) {
+      const key = `${conversation} ${entry.seq}`
+      if (entry.kind !== 'settlement' || told.has(key)) continue
+      told.add(key)
+      if (values.json === true) writeJson(io, { conversation, ...entry.data })
+      else io.stdout.write(`${line({ conversation, entry })}\n`)
+    }
+    // A full page moves the window on, so that it never costs more than a page.
+    const last = page.entries.at(-1)
+    if (page.next !== undefined && last !== undefined) filter.since = last.entry.time
+    await sleep(POLL_MS, undefined, { signal: io.signal }).catch(() => {})
+  }
+}

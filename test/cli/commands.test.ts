@@ -1,0 +1,271 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { VERSION } from '../../src/cli/version.ts'
+import { cli } from './in-process.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'bobbin-commands-'))
+afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+interface Call {
+  readonly id: string
+  readonly tool: string
+  readonly settlement: string
+  readonly conversation: string
+  readonly checksum: string
+}
+
+const jsonLines = <T>(text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T)
+
+let calls: readonly Call[] = []
+const idOf = (tool: string) => calls.find((call) => call.tool === tool)?.id ?? 'none'
+
+describe('the commands, after one turn', () => {
+  beforeAll(async () => {
+    const run = await cli(['run', '--quiet'], { cwd })
+    expect(run).toMatchObject({ code: 0, stderr: '' })
+    calls = jsonLines<Call>((await cli(['calls', '--json'], { cwd })).stdout)
+  }, 30_000)
+
+  it('lists calls; a repeated and refused one stands out', async () => {
+    const { stdout } = await cli(['calls'], { cwd })
+    const refused = stdout.split('\n').filter((line) => line.includes('refused'))
+    expect(refused).toHaveLength(1)
+    expect(refused[0]).toContain('×3')
+    expect(stdout).toContain('26.8 MB kept out')
+  })
+
+  it('filters by settlement, tool and checksum', async () => {
+    const [refused] = calls.filter(({ settlement }) => settlement === 'refused')
+    const by = async (...filter: string[]) =>
+      jsonLines<Call>((await cli(['calls', '--json', ...filter], { cwd })).stdout)
+    expect(await by('--settlement', 'refused')).toMatchObject([{ tool: 'check_health' }])
+    expect(await by('--tool', 'read_log')).toHaveLength(1)
+    expect(await by('--checksum', refused?.checksum ?? '')).toHaveLength(3)
+  })
+
+  it('shows one call by the beginning of its id, and draws the tree', async () => {
+    const id = idOf('roll_back')
+    const { stdout } = await cli(['calls', 'show', id.slice(0, 10)], { cwd })
+    expect(stdout).toContain(id)
+    expect(stdout).toContain('{"service":"checkout","to":"5.11.3"}')
+    const tree = await cli(['calls', 'tree'], { cwd })
+    expect(tree.stdout).toContain('└─ ✓')
+    expect(tree.stdout).toContain('Why did checkout fail at noon')
+  })
+
+  it('follows until it is interrupted', async () => {
+    const signal = AbortSignal.timeout(300)
+    const { code } = await cli(['calls', 'follow'], { cwd, signal })
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['head', () => ['head', idOf('read_log'), '-n', '1'], /^0: 2026-03-14T06:00:00/],
+    ['tail', () => ['tail', idOf('read_log'), '-n', '1'], /^299999: /],
+    ['grep', () => ['grep', idOf('read_log'), 'pool exhausted', '--limit', '1'], /T12:00:07/],
+    ['json', () => ['json', idOf('list_deploys'), '[2390].author'], /^"m.okafor"\n$/],
+    ['json keys', () => ['json', idOf('list_deploys'), '[0]', '--keys'], /^id\nservice\n/],
+    [
+      'json where',
+      () => ['json', idOf('list_deploys'), '--where', 'version equals 5.12.0', '--json'],
+      /dep-2391/,
+    ],
+    ['md', () => ['md', idOf('read_runbook'), 'Payment pool exhausted'], /roll that deploy back/],
+    ['table', () => ['table', idOf('list_hosts'), 'region', '--count'], /^1215: eu-west/m],
+    [
+      'table where',
+      () => ['table', idOf('list_hosts'), '--where', 'version equals "5.12.0"', '--limit', '1'],
+      /checkout-0000/,
+    ],
+    ['an artifact tool’s answer', () => ['head', idOf('artifact_json_get')], /"id": "dep-2391"/],
+    ['raw', () => ['raw', idOf('list_hosts')], /^host,region,service/],
+  ])('queries an artifact: %s', async (_title, args, expected) => {
+    const { stdout, stderr, code } = await cli(['artifact', ...args()], { cwd })
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    expect(stdout).toMatch(expected)
+  })
+
+  it('verifies every record', async () => {
+    expect(await cli(['verify'], { cwd })).toMatchObject({ code: 0 })
+  }, 30_000)
+
+  it('recovers nothing when nothing was left', async () => {
+    const { stdout, code } = await cli(['recover'], { cwd })
+    expect({ stdout, code }).toEqual({ stdout: 'Nothing to recover.\n', code: 0 })
+  })
+})
+
+describe('export, import and gc', () => {
+  const store = ['--store', 'travel.db']
+
+  beforeAll(async () => {
+    const source = new URL('../../src/tools/tool.ts', import.meta.url).href
+    writeFileSync(
+      join(cwd, 'big.ts'),
+      `import { Tool } from ${JSON.stringify(source)}
+const inputSchema = { type: 'object', properties: {} } as const
+export const tools = [new Tool({ name: 'big', description: 'Big.', inputSchema, effect: 'read',
+  inline: false, handler: () => 'a line\\n'.repeat(20_000) })]
+export const executor = async (ctx: { turnToolCalls: unknown[] }) =>
+  ctx.turnToolCalls[0] ? { answer: 'done' } : { calls: [{ tool: 'big', args: {} }] }
+`,
+    )
+    const run = await cli(['run', 'go', '--quiet', '--agent', 'big.ts', ...store], { cwd })
+    expect(run).toMatchObject({ stdout: 'done\n', code: 0 })
+  })
+
+  it('carries a conversation with its outputs to another name, and it verifies there', async () => {
+    const exported = await cli(['export', 'last', '-o', 'talk.jsonl', ...store], { cwd })
+    expect(exported).toMatchObject({ code: 0, stderr: '' })
+    const imported = await cli(['import', 'talk.jsonl', '--as', 'copy', ...store], { cwd })
+    expect(imported).toMatchObject({ code: 0, stderr: '' })
+    const { stdout } = await cli(['verify', 'copy', '--json', ...store], { cwd })
+    expect(JSON.parse(stdout)).toMatchObject({ conversation: 'copy', ok: true, faults: [] })
+    const [call] = jsonLines<Call>(
+      (await cli(['calls', '--json', '-c', 'copy', ...store], { cwd })).stdout,
+    )
+    const tail = await cli(['artifact', 'tail', call?.id ?? '', '-n', '1', ...store], { cwd })
+    expect(tail.stdout).toBe('19999: a line\n')
+    const twice = await cli(['import', 'talk.jsonl', '--as', 'copy', ...store], { cwd })
+    expect(twice.code).toBe(1)
+    expect(twice.stderr).toContain('`copy`')
+  })
+
+  it('keeps what is referred to, and removes what is not', async () => {
+    const once = await cli(['gc', '--delete', 'copy', '--grace', '0', '--json', ...store], { cwd })
+    expect(JSON.parse(once.stdout)).toMatchObject({ conversations: ['copy'], deleted: 0, kept: 1 })
+    const rest = await cli(['gc', '--delete', 'last', '--grace', '0', '--json', ...store], { cwd })
+    expect(JSON.parse(rest.stdout)).toMatchObject({ deleted: 1, kept: 0 })
+  })
+})
+
+describe('bobbin chat', () => {
+  it('answers a pipe line by line in one conversation', async () => {
+    const stdin = 'what is it\nwhat is this\n'
+    const { stdout, code } = await cli(['chat', '--json'], { cwd, stdin })
+    const outcomes = jsonLines<{ type: string; conversation: string }>(stdout).filter(
+      ({ type }) => type === 'outcome',
+    )
+    expect(outcomes).toHaveLength(2)
+    expect(outcomes[0]?.conversation).toBe(outcomes[1]?.conversation)
+    expect(code).toBe(0)
+  })
+})
+
+describe('an agent file', () => {
+  const agent = `export const agent = {
+    question: 'What is two and two?',
+    tools: [],
+    executor: async () => ({ answer: 'four' }),
+  }\n`
+
+  it.each(['own.mjs', 'own.ts'])('%s is run', async (name) => {
+    const text = name.endsWith('.ts')
+      ? agent.replace('async ()', 'async (): Promise<object>')
+      : agent
+    writeFileSync(join(cwd, name), text)
+    const { stdout, stderr, code } = await cli(['run', '--quiet', '--agent', name], { cwd })
+    expect({ stdout, stderr, code }).toEqual({ stdout: 'four\n', stderr: '', code: 0 })
+  })
+
+  it('without a model says how to give it one', async () => {
+    writeFileSync(join(cwd, 'bare.mjs'), "export const instructions = 'Be brief.'\n")
+    const { stderr, code } = await cli(['run', '--agent', 'bare.mjs', 'hello'], { cwd })
+    expect(stderr).toContain('`bare.mjs` names no model')
+    expect(code).toBe(2)
+  })
+
+  it('waits when nobody can be asked, and goes on with --yes', async () => {
+    const source = new URL('../../src/tools/tool.ts', import.meta.url).href
+    writeFileSync(
+      join(cwd, 'asks.ts'),
+      `import { Tool } from ${JSON.stringify(source)}
+export const tools = [new Tool({ name: 'pay', description: 'Pays.', inputSchema: { type: 'object', properties: {} } as const,
+  effect: 'write', approval: true, handler: () => 'paid' })]
+export const executor = async (ctx: { turnToolCalls: { settlement: string }[] }) =>
+  ctx.turnToolCalls[0] ? { answer: ctx.turnToolCalls[0].settlement } : { calls: [{ tool: 'pay', args: {} }] }
+`,
+    )
+    const store = ['--store', 'asks.db', '--agent', 'asks.ts']
+    const waits = await cli(['run', 'pay', ...store], { cwd })
+    expect(waits.code).toBe(3)
+    expect(waits.stdout).toContain('suspended')
+    const done = await cli(['run', '--resume', 'last', '--yes', '--quiet', ...store], { cwd })
+    expect(done).toMatchObject({ stdout: 'ok\n', code: 0 })
+  })
+})
+
+describe('bad usage', () => {
+  it.each([
+    ['an unknown command', ['rnu'], 2, 'Did you mean `run`?'],
+    ['an unknown option', ['run', '--colour'], 2, '`bobbin help run` lists its options'],
+    ['a missing agent file', ['run', '--agent', 'gone.mjs'], 2, 'There is no agent file'],
+    ['a missing store', ['calls', '--store', 'gone.db'], 2, 'There is no store at `gone.db`'],
+    ['an unknown call', ['calls', 'show', 'zzz'], 2, 'There is no call `zzz`'],
+    ['an unknown conversation', ['export', 'zzz'], 2, 'There is no conversation `zzz`'],
+    ['a missing import', ['import', 'gone.jsonl'], 2, 'There is no file `gone.jsonl`'],
+    ['a provider nobody knows', ['run', '--model', 'acme:x'], 2, 'names no provider'],
+    ['a model without a key', ['run', '--model', 'openai:x'], 2, 'set OPENAI_API_KEY'],
+    ['a store in a folder that is a file', ['run', '--store', 'own.mjs/x.db'], 2, 'own.mjs'],
+  ])('%s gives one sentence', async (_title, args, expected, message) => {
+    const { stdout, stderr, code } = await cli(args, { cwd })
+    expect(stderr).toContain(message)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect({ stdout, code }).toEqual({ stdout: '', code: expected })
+  })
+
+  it('an import of nonsense changes nothing', async () => {
+    writeFileSync(join(cwd, 'nonsense.jsonl'), '{"hello":1}\n')
+    const { stderr, code } = await cli(['import', 'nonsense.jsonl', '--as', 'n'], { cwd })
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
+    expect((await cli(['verify', 'n'], { cwd })).code).toBe(2)
+  })
+
+  it('a key that the server refuses, and a server that is not there, end the turn with a reason', async () => {
+    const env = { OPENAI_API_KEY: 'wrong' }
+    const url = ['--base-url', 'http://127.0.0.1:9', '--model', 'openai:m']
+    const { stdout, code } = await cli(['run', 'hello', ...url], { cwd, env })
+    expect(stdout).toContain('MODEL_FAILED')
+    expect(code).toBe(1)
+    expect((await cli(['verify'], { cwd })).code).toBe(0)
+  }, 30_000)
+
+  // Nobody can make a folder there, not even root.
+  it.runIf(existsSync('/sys/kernel'))('a read-only folder gives the way out', async () => {
+    const { stderr, code } = await cli(['run', '--store', '/sys/kernel/x/y.db'], { cwd })
+    expect(stderr).toContain('choose another place with --store')
+    expect(code).toBe(1)
+  })
+
+  it('says failures as JSON with --json', async () => {
+    const { stderr, code } = await cli(['calls', '--json', '--store', 'gone.db'], { cwd })
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'E_USAGE' } })
+    expect(code).toBe(2)
+  })
+})
+
+describe('the rest', () => {
+  it('names its version and helps with every command', async () => {
+    expect(VERSION).toBe(manifest.version)
+    expect((await cli(['--version'], { cwd })).stdout).toBe(`${VERSION}\n`)
+    const { stdout } = await cli([], { cwd })
+    for (const [, name = ''] of stdout.matchAll(/^ {2}(\w+) {2}/gm)) {
+      const help = await cli(['help', name], { cwd })
+      expect(help.stdout).toContain(`bobbin ${name}`)
+      expect(help.code).toBe(0)
+    }
+  })
+
+  it('keeps records from other users', () => {
+    expect(statSync(join(cwd, '.bobbin')).mode & 0o077).toBe(0)
+    expect(readFileSync(join(cwd, 'talk.jsonl'), 'utf8').length).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cli } from '../cli/in-process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-full-'))
+const mount = (size: string) =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0
+const unmount = () => spawnSync('umount', ['-l', folder])
+
+// Only Linux root may make a small disk; everywhere else the faults of the stores' own tests stand for it.
+const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mount('1m')
+if (canMount) unmount()
+
+afterAll(() => {
+  unmount()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe.runIf(canMount)('bobbin run on a full disk', () => {
+  it.each(['400k', '3m', '12m'])(
+    'of %s ends with a reason and an intact store',
+    async (size) => {
+      expect(mount(size)).toBe(true)
+      try {
+        const run = await cli(['run'], { cwd: folder })
+        expect(run.stdout + run.stderr).toMatch(/full|space|written/i)
+        const verified = await cli(['verify'], { cwd: folder })
+        expect(verified).toMatchObject({ code: 0 })
+      } finally {
+        unmount()
+      }
+    },
+    60_000,
+  )
+})

@@ -41,6 +41,8 @@ type TurnValues = Values<typeof TURN_OPTIONS>
 export interface TurnSession {
   readonly agent: Agent
   readonly isBuiltIn: boolean
+  /** True when rules decide and no model. */
+  readonly isOffline: boolean
   readonly screen: Screen
   readonly paint: Paint
   /** Where the records are, as a person would write it. */
@@ -66,9 +68,10 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
     },
   }
   const { question: _question, model: _model, executor: _executor, ...options } = agent
+  const mind = await brain(agent, values, io, file)
   const runner = new TurnRunner({
     ...options,
-    ...(await brain(agent, values, io, file)),
+    ...mind,
     middleware: [measure, ...(agent.middleware ?? []), view.middleware],
     store,
   })
@@ -85,13 +88,16 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
   return {
     agent,
     isBuiltIn,
+    isOffline: isBuiltIn && 'executor' in mind,
     screen,
     paint,
     store: relative(io.cwd, storePath(values, io)) || '.',
     promptBytes: () => promptBytes,
     async drive(start) {
       try {
-        return await driveTurn(runner, () => start(runner), decide, io.signal)
+        const turn = await driveTurn(runner, () => start(runner), decide, io.signal)
+        if (values.json !== true) view.answer(turn.outcome.text)
+        return turn
       } finally {
         view.stop()
       }

@@ -35,25 +35,37 @@ function tallied(calls: DrivenTurn['calls']): string {
 }
 
 /** What to type next, made from what just happened. */
-export function nextSteps({ outcome, calls }: DrivenTurn, paint: Paint): string[] {
+export function nextSteps(
+  { outcome, calls }: DrivenTurn,
+  { isOffline }: { readonly isOffline: boolean },
+  paint: Paint,
+): string[] {
   const big = calls.toSorted((a, b) => bytesKeptOut(b) - bytesKeptOut(a))[0]
-  const id = big === undefined ? 'ID' : shortId(big.id).replace('…', '')
-  const rows = [
+  const start = (id: string) => shortId(id).replace('…', '')
+  const rows: (readonly [string, string])[] = [
     ['npx bobbin calls', 'every call as a record; refused and repeated ones stand out'],
-    [`npx bobbin calls show ${id}`, 'one record with its checksum and digest'],
-    [`npx bobbin artifact grep ${id} 'T12:00:0.* ERROR'`, 'query an output as a model does'],
+  ]
+  if (big !== undefined) {
+    const id = start(big.id)
+    rows.push([`npx bobbin calls show ${id}`, 'one record with its checksum and digest'])
+    if (bytesKeptOut(big) > 0) {
+      rows.push([
+        `npx bobbin artifact grep ${id} 'T12:00.* ERROR'`,
+        'query an output as a model does',
+      ])
+    }
+  }
+  rows.push(
     ['npx bobbin verify', 'prove that no record was altered'],
-    [
-      `npx bobbin chat --resume ${shortId(outcome.conversation).replace('…', '')}`,
-      'go on with this conversation',
-    ],
+    [`npx bobbin chat --resume ${start(outcome.conversation)}`, 'go on with this conversation'],
     ['npm start -- "Which hosts run 5.12.0?"', 'ask something else'],
-  ] as const
+  )
   const width = Math.max(...rows.map(([command]) => command.length))
   return [
     'What to try next:',
     ...rows.map(([command, what]) => `  ${paint.bold(command.padEnd(width))}  ${what}`),
-    '',
-    `With OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY set, a model answers “${BUILT_IN_QUESTION}”`,
+    ...(isOffline ? ['', KEYS] : []),
   ]
 }
+
+const KEYS = `With OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY set, a model answers “${BUILT_IN_QUESTION}”`

@@ -27,6 +27,7 @@ export class TurnView {
   readonly #denied = new Set<string>()
   #ticker: ReturnType<typeof setInterval> | undefined
   #frame = 0
+  #streamed = ''
 
   constructor(screen: Screen, paint: Paint) {
     this.#screen = screen
@@ -45,7 +46,11 @@ export class TurnView {
   /** Listens to a runner. */
   attach(runner: TurnRunner): void {
     const screen = this.#screen
-    runner.on('message', ({ delta }) => screen.text(delta))
+    runner.observe('iterationStart', () => (this.#streamed = ''))
+    runner.on('message', ({ delta }) => {
+      this.#streamed += delta
+      screen.text(delta)
+    })
     runner.on('toolCall', (content) => this.#toolCall(content))
     runner.observe('toolProgress', ({ toolCallId, update }) => {
       const running = this.#running.get(toolCallId)
@@ -58,6 +63,12 @@ export class TurnView {
     runner.observe('warning', ({ message }) =>
       screen.line(this.#paint.yellow(`! ${oneLine(message, 300)}`)),
     )
+  }
+
+  /** Shows an answer that came all at once: not everything that decides streams. */
+  answer(text: string): void {
+    if (text !== '' && this.#streamed.trim() !== text.trim()) this.#screen.text(text)
+    this.#screen.endText()
   }
 
   /** Takes down what is still moving. */

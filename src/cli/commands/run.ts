@@ -62,7 +62,7 @@ async function runTurn(
     session.screen.endText()
     for (const line of summaryLines(turn, facts, session.paint)) session.screen.line(line)
     if (session.isBuiltIn && turn.outcome.status === 'completed') {
-      for (const line of ['', ...nextSteps(turn, session.paint)]) session.screen.line(line)
+      for (const line of ['', ...nextSteps(turn, session, session.paint)]) session.screen.line(line)
     }
   }
   return exitCodeOf(turn, io)

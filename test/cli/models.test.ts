@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import type { WireApi } from '../../src/model/wire-adapter.ts'
+import { type LoopbackProvider, loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import { wire } from '../../src/wire/index.ts'
+import { cli } from './in-process.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'bobbin-models-'))
+afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+let server: LoopbackProvider | undefined
+afterEach(() => server?.close())
+
+const call = { name: 'check_health', args: '{"service":"checkout"}' }
+
+/** A call and then an answer, as each provider streams them. */
+const EVENTS: Readonly<Record<string, readonly [readonly unknown[], readonly unknown[]]>> = {
+  'openai-chat': [
+    [
+      chatChunk({
+        tool_calls: [
+          {
+            index: 0,
+            id: 'c1',
+            type: 'function',
+            function: { name: call.name, arguments: call.args },
+          },
+        ],
+      }),
+      chatChunk({}, 'tool_calls'),
+    ],
+    [chatChunk({ content: 'It is failing.' }), chatChunk({}, 'stop')],
+  ],
+  'openai-responses': [
+    [
+      responsesEnd([
+        {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'c1',
+          name: call.name,
+          arguments: call.args,
+          status: 'completed',
+        },
+      ]),
+    ],
+    [
+      responsesEnd([
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'It is failing.', annotations: [] }],
+        },
+      ]),
+    ],
+  ],
+  'anthropic-messages': [
+    claudeStream({ type: 'tool_use', id: 't1', name: call.name, input: {} }, 'tool_use', {
+      type: 'input_json_delta',
+      partial_json: call.args,
+    }),
+    claudeStream({ type: 'text', text: '' }, 'end_turn', {
+      type: 'text_delta',
+      text: 'It is failing.',
+    }),
+  ],
+  gemini: [
+    [geminiChunk({ functionCall: { name: call.name, args: JSON.parse(call.args) as object } })],
+    [geminiChunk({ text: 'It is failing.' })],
+  ],
+}
+
+function chatChunk(delta: object, finish: string | null = null) {
+  const choices = [{ index: 0, delta, finish_reason: finish }]
+  return { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices }
+}
+
+function responsesEnd(output: readonly object[]) {
+  const response = { id: 'resp_1', object: 'response', status: 'completed', model: 'm', output }
+  return { type: 'response.completed', sequence_number: 1, response }
+}
+
+function claudeStream(block: object, stop: string, delta: object): readonly unknown[] {
+  const message = { id: 'm1', type: 'message', role: 'assistant', model: 'm', content: [] }
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  return [
+    { type: 'message_start', message: { ...message, stop_reason: null, usage } },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: stop }, usage },
+    { type: 'message_stop' },
+  ]
+}
+
+function geminiChunk(part: object) {
+  const content = { role: 'model', parts: [part] }
+  return { candidates: [{ content, finishReason: 'STOP', index: 0 }] }
+}
+
+const PROVIDERS = [
+  ['openai', 'openai-responses', 'OPENAI_API_KEY'],
+  ['openai-chat', 'openai-chat', 'OPENAI_API_KEY'],
+  ['anthropic', 'anthropic-messages', 'ANTHROPIC_API_KEY'],
+  ['gemini', 'gemini', 'GEMINI_API_KEY'],
+] as const satisfies readonly (readonly [string, WireApi, string])[]
+
+async function ask(provider: string, api: WireApi, key: string, status?: number) {
+  const exchanges =
+    status === undefined ? (EVENTS[api] ?? []).map((events) => ({ events })) : [{ status }]
+  server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
+  const args = ['run', 'Is it up?', '--model', `${provider}:m`, '--base-url', server.url]
+  return cli(args, { cwd, env: { [key]: 'k' } })
+}
+
+describe('bobbin run with a model', () => {
+  it.each(PROVIDERS)('%s makes the call and gives the answer', async (provider, api, key) => {
+    const { stdout, stderr, code } = await ask(provider, api, key)
+    expect(stdout).toContain('check_health service=checkout')
+    expect(stdout).toContain('It is failing.')
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    expect(server?.requests).toHaveLength(2)
+  })
+
+  it.each(PROVIDERS)('%s tells of a key that is refused', async (provider, api, key) => {
+    const { stdout, code } = await ask(provider, api, key, 401)
+    expect(stdout).toContain('MODEL_FAILED')
+    expect(stdout).toContain('(401)')
+    expect(code).toBe(1)
+    expect(server?.requests).toHaveLength(1)
+  })
+})

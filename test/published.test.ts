@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import { runNode } from '../scripts/run-command.mjs'
 import { importNames } from './consumer/import-names.ts'
 import { type InstalledPackage, installPackage } from './consumer/installed-package.ts'
 import { publicExports } from './consumer/public-exports.ts'
@@ -51,5 +53,11 @@ describe('the package as published', () => {
     expect(installed.packedFiles).toEqual(expect.arrayContaining([...papers, 'dist/index.js']))
     expect(code.filter((path) => !/^dist\/.+\.(js|d\.ts)$/.test(path))).toEqual([])
     expect(code.filter((path) => /\.test|\/fixtures\/|(^|\/)test\//.test(path))).toEqual([])
+  })
+
+  it('brings a command that runs', async () => {
+    const file = join(installed.folder, 'node_modules', 'bobbin', manifest.bin.bobbin)
+    const { output, code } = await runNode(file, ['--version'], { cwd: installed.folder })
+    expect({ output, code }).toEqual({ output: `${manifest.version}\n`, code: 0 })
   })
 })

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../records/tool-call.ts'
 import { isArtifact } from '../spool/artifact.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { showBytes, showCount, showDuration } from './amounts.ts'
+import { showBytes, showCount } from './amounts.ts'
 import type { Paint } from './paint.ts'
 
 const ARGS_CHARS = 70
@@ -27,7 +27,7 @@ export function oneLine(text: string, limit: number): string {
 }
 
 /** The artifacts that a call gave. */
-export function artifactsOf(results: unknown) {
+function artifactsOf(results: unknown) {
   return (Array.isArray(results) ? results : [results]).filter(isArtifact)
 }
 
@@ -75,6 +75,3 @@ export function progressText(update: unknown): string {
   const bar = '█'.repeat(filled) + '░'.repeat(20 - filled)
   return `${bar} ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${oneLine(String(unit), 20)}`
 }
-
-export const took = (call: Pick<ToolCall, 'createdAt' | 'completedAt'>) =>
-  showDuration(call.completedAt.toMillis() - call.createdAt.toMillis())

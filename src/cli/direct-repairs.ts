@@ -118,11 +118,11 @@ function renameId(payload: unknown, old: string, fresh: string): void {
 
 function everyFields(value: unknown): readonly Fields[] {
   const found: Fields[] = []
-  const waiting = [value]
+  const waiting: unknown[] = [value]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (typeof next !== 'object' || next === null) continue
     if (!Array.isArray(next)) found.push(next as Fields)
-    waiting.push(...Object.values(next).filter((each) => each !== undefined))
+    for (const each of Object.values(next) as unknown[]) if (each !== undefined) waiting.push(each)
   }
   return found
 }

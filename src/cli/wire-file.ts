@@ -68,7 +68,7 @@ const fieldsIn = (value: unknown): readonly Fields[] =>
   (Array.isArray(value) ? value : [value]).filter(isFields)
 
 /** Whose protocol a payload is in, as far as its shape tells. */
-export function detectApi(payload: unknown): WireApi | undefined {
+function detectApi(payload: unknown): WireApi | undefined {
   const [whole] = isFields(payload) ? [payload] : []
   if (whole?.['contents'] !== undefined || whole?.['candidates'] !== undefined) return 'gemini'
   const entries = fieldsIn(whole?.['messages'] ?? whole?.['input'] ?? whole?.['output'] ?? payload)

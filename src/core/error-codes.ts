@@ -253,7 +253,7 @@ export interface ErrorData {
   /** The database was written by a newer version of the package. Upgrade; nothing was changed. */
   E_STORE_TOO_NEW: { readonly found: number; readonly supported: number }
   /** The command line was given something it cannot use. */
-  E_USAGE: { readonly command?: string }
+  E_USAGE: { readonly command: string | undefined }
   /** An import does not hold what it should, at this line. */
   E_INVALID_IMPORT: { readonly line: number; readonly rule: string }
 }

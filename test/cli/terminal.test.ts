@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -65,5 +65,24 @@ describe('bobbin run in a pipe', () => {
     const lines = json.output.trim().split('\n')
     const events = lines.map((line) => JSON.parse(line) as { type: string; status?: string })
     expect(events.at(-1)).toMatchObject({ type: 'outcome', status: 'completed' })
+  }, 30_000)
+})
+
+describe('the agent file of the documentation', () => {
+  it('loads, and its model is asked', async () => {
+    const page = readFileSync(inRoot('docs', 'cli.md'), 'utf8')
+    const sample = /```js\n\/\/ agent\.mjs\n(.*?)```/s.exec(page)?.[1] ?? ''
+    // Inside the project, where `bobbin` is its own name.
+    const file = inRoot('.cache', `agent-${process.pid}.mjs`)
+    writeFileSync(file, sample)
+    try {
+      const own = { ...env, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9' }
+      const args = [bobbin, 'run', 'hello', '--agent', file]
+      const { code, output } = await runCommand(process.execPath, args, { cwd, env: own })
+      expect(output).toContain('MODEL_FAILED')
+      expect(code).toBe(1)
+    } finally {
+      rmSync(file)
+    }
   }, 30_000)
 })

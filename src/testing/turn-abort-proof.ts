@@ -91,7 +91,7 @@ export async function abortFaults(at: number, readsLog: boolean) {
   const check = (holds: boolean, fault: string) => {
     if (!holds) faults.push(`after ${at}: ${fault}`)
   }
-  check(startedAfterAbort.length === 0, `${startedAfterAbort} started afterwards`)
+  check(startedAfterAbort.length === 0, `${startedAfterAbort.join()} started afterwards`)
   const settled = new Set(outcome.toolCalls.map(({ id }) => id))
   const told = recorder.of('toolCall')
   const idsOf = (isComplete: boolean) =>

@@ -99,7 +99,7 @@ function causeOf(issue: v.BaseIssue<unknown>): { cause?: unknown } {
 
 function toJsonValue(value: unknown): JsonValue {
   if (typeof value !== 'object' || value === null) return value as JsonValue
-  if (value instanceof DateTime) return isoTime(value)
+  if (value instanceof DateTime) return isoTime(value as DateTime)
   if (Array.isArray(value)) return value.map(toJsonValue)
   return hasJsonForm(value) ? value.toJSON() : (value as JsonValue)
 }

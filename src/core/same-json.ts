@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonArray, JsonValue } from './json.ts'
 
 /** Whether a value says the same as a piece of real JSON, whatever the order of keys; false when in doubt. */
 export function sameJson(value: unknown, json: JsonValue): boolean {
@@ -8,7 +8,8 @@ export function sameJson(value: unknown, json: JsonValue): boolean {
   if (Object.getPrototypeOf(value) !== Object.getPrototypeOf(json)) return false
   if (Array.isArray(json)) {
     const list = value as readonly unknown[]
-    return list.length === json.length && json.every((member, i) => sameJson(list[i], member))
+    const members: JsonArray = json
+    return list.length === members.length && members.every((member, i) => sameJson(list[i], member))
   }
   const keys = Object.keys(json)
   if (Object.keys(value).length !== keys.length) return false

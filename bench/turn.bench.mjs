@@ -23,11 +23,11 @@ const SHAPES = [
 ]
 const ROUNDS = Number(process.env.ROUNDS ?? 7)
 /** CPU microseconds of one sample; a kit whose single run takes longer is run once per sample. */
-const SLICE = 50_000
+const SLICE = 150_000
 /** Compilers need some thousand calls before a loop is as fast as it gets. */
-const WARM_UP = 1_000_000
+const WARM_UP = 2_000_000
 /** A kit that needs this much for its warm-up is not sampled again: it is out of the race. */
-const ENOUGH = 2_000_000
+const ENOUGH = 4_000_000
 
 /** The subjects of one Node version. Only there can they be compared. */
 const groups = [

@@ -5,7 +5,7 @@ const { loop } = await import(`./${process.argv[2]}.mjs`)
 
 /** CPU microseconds per call, over as many runs as fill the slice. */
 async function sample({ steps, calls, slice }) {
-  globalThis.gc()
+  // No collection is forced: it throws away compiled code, and a sample would measure the compiler.
   let runs = 0
   const before = process.cpuUsage()
   for (;;) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { memoryStore, Tool, TurnRunner } from 'bobbin'
 import { openaiChat } from 'bobbin/openai'
-import { loopbackProvider, storeConformance } from 'bobbin/testing'
+import { eventRecorder, loopbackProvider, scriptedModel, storeConformance } from 'bobbin/testing'
 import { wire } from 'bobbin/wire'
 import OpenAI from 'openai'
 import { z } from 'zod'
@@ -19,6 +19,22 @@ const pay = new Tool({
     return `Paid ${invoice}.`
   },
 })
+
+// #region scripted
+const model = scriptedModel([
+  [{ thought: 'An invoice.' }, { call: 'pay', args: { invoice: 'B-2' } }],
+  [{ text: 'Done.' }],
+])
+const scripted = new TurnRunner({ model, tools: [pay] })
+const recorder = eventRecorder(scripted)
+assert.equal((await scripted.run({ message: 'Pay invoice B-2.' })).text, 'Done.')
+assert.deepEqual(
+  recorder.of('toolCall').map(({ isComplete }) => isComplete),
+  [false, true],
+)
+model.done()
+// #endregion scripted
+paid.length = 0
 
 /** @param {object} delta @param {string | null} [finish_reason] */
 const chunk = (delta, finish_reason = null) => ({ choices: [{ index: 0, delta, finish_reason }] })

@@ -102,6 +102,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'RawThought',
       'RawToolCall',
       'Reconciliation',
+      'RecoverInput',
       'Redact',
       'RedactionTarget',
       'ResumeInput',

@@ -27,8 +27,10 @@ describe.runIf(canMount)('bobbin run on a full disk', () => {
       try {
         const run = await cli(['run'], { cwd: folder })
         expect(run.stdout + run.stderr).toMatch(/full|space|written/i)
+        // As when somebody has freed some space: a full disk may not even let the store be opened.
+        spawnSync('mount', ['-o', 'remount,size=64m', folder])
         const verified = await cli(['verify'], { cwd: folder })
-        expect(verified).toMatchObject({ code: 0 })
+        expect(verified).toMatchObject({ stderr: '', code: 0 })
       } finally {
         unmount()
       }

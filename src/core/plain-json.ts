@@ -63,8 +63,9 @@ function keysOf(state: Copying, value: object): readonly string[] {
     throw refusal(state, 'unsupported-type', 'one of its keys is a symbol')
   }
   const keys = Object.keys(value)
+  // Quotes, colon and comma of every key at once, so that a very wide object is refused before it is copied.
   // Keys of undefined properties count too: reading them takes time, and shared objects are read often.
-  charge(state, keys.length + 2)
+  charge(state, 4 * keys.length + 2)
   return keys
 }
 
@@ -95,7 +96,7 @@ function copyObject(
     const member = value[key]
     if (member === undefined) continue
     if (!key.isWellFormed()) throw refusal(state, 'lone-surrogate')
-    charge(state, key.length + 3)
+    charge(state, key.length)
     setOwn(copy, key, copyMember(state, member, depth))
   }
   return copy

@@ -333,6 +333,13 @@ describe('normalizeArguments', () => {
     expect(reads).toBe(1)
   })
 
+  it('refuses a very wide object before it has copied much of it', () => {
+    const wide = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`k${i}`, 1]))
+    const { rule, path } = refused(() => normalizeArguments(wide, { depth: 9, chars: 40_000 }))
+    expect(rule).toBe('too-large')
+    expect(Number(path.replace('args.k', ''))).toBeLessThan(1_500)
+  })
+
   it('refuses what throws when it is read, and says where', () => {
     const boom = () => {
       throw new Error('boom')

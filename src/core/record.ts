@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { sha256Hex } from '#hash'
 import { brandOf } from './brand.ts'
 import { canonicalStringify } from './canonical.ts'
-import { BobbinError } from './error.ts'
+import { BobbinError, isBobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { isoTime } from './fields.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -37,6 +37,13 @@ export function record<Input, Output extends object>(
   schema: v.GenericSchema<Input, Output>,
 ): RecordClass<Input, Output> {
   const shortcut = shortcutOf(schema)
+  const quickly = (raw: Input): Output | undefined => {
+    try {
+      return shortcut?.(raw, {})
+    } catch {
+      return undefined
+    }
+  }
 
   class Base {
     static readonly schema = schema
@@ -44,7 +51,7 @@ export function record<Input, Output extends object>(
     #digest: string | undefined
 
     constructor(raw: Input) {
-      Object.assign(this, shortcut?.(raw, {}) ?? parseOrThrow(name, code, schema, raw))
+      Object.assign(this, quickly(raw) ?? parseOrThrow(name, code, schema, raw))
       Object.freeze(this)
     }
 
@@ -75,13 +82,29 @@ export function parseOrThrow<Input, Output>(
   schema: v.GenericSchema<Input, Output>,
   raw: Input,
 ): Output {
-  const parsed = v.safeParse(schema, raw, { abortEarly: true })
+  const parsed = safeParse(name, code, schema, raw)
   if (parsed.success) return parsed.output
   const issue = parsed.issues[0]
   const path = v.getDotPath(issue) ?? ''
   const rule = ruleOf(issue)
   const where = path === '' ? `\`${name}\`` : `\`${name}.${path}\``
   throw new BobbinError(code, `${where} ${rule}.`, { path, rule }, causeOf(issue))
+}
+
+/** Reading a getter or a proxy runs code of its own, which may throw anything. */
+function safeParse<Input, Output>(
+  name: string,
+  code: InvalidValueCode,
+  schema: v.GenericSchema<Input, Output>,
+  raw: Input,
+) {
+  try {
+    return v.safeParse(schema, raw, { abortEarly: true })
+  } catch (cause) {
+    if (isBobbinError(cause)) throw cause
+    const rule = 'must be plain data: reading it throws an error'
+    throw new BobbinError(code, `\`${name}\` ${rule}.`, { path: '', rule }, { cause })
+  }
 }
 
 function ruleOf(issue: v.BaseIssue<unknown>): string {

@@ -240,6 +240,21 @@ describe('ToolCall refuses', () => {
     expect(error.message).toMatch(/[^.]\.$/)
   })
 
+  it('what throws when it is read', () => {
+    const thrown = new Error('no')
+    const trap = () => {
+      throw thrown
+    }
+    const hostile = [
+      Object.defineProperty(raw(), 'id', { get: trap, enumerable: true }),
+      new Proxy(raw(), { get: trap }),
+      raw({ results: new Proxy([], { get: trap }) }),
+    ]
+    for (const value of hostile) {
+      expect(refusal(value)).toMatchObject({ cause: thrown, data: { path: '' } })
+    }
+  })
+
   it('a mixed results array', async () => {
     const artifact = new SpooledArtifact(await memorySpool().write('log'))
     const error = refusal(raw({ results: [artifact, picture()] as never }))

@@ -73,8 +73,8 @@ describe('TurnToolCallContent', () => {
       (await told(() => output, [call])).contents[1]?.results
     const text = await results('text')
     expect(SpooledArtifact.isSpooledArtifact(text) && (await text.asString())).toBe('text')
-    const several = (await results([artifact, artifact])) as readonly unknown[]
-    expect(several.map((one) => one === artifact)).toEqual([true, true])
+    const several = (await results([artifact, artifact])) as readonly SpooledArtifact[]
+    expect(several.map(({ digest }) => digest)).toEqual([artifact.digest, artifact.digest])
     expect(await results(picture)).toBe(picture)
     expect(((await results([picture])) as readonly unknown[])[0]).toBe(picture)
   })

@@ -17,6 +17,7 @@ const config: KnipConfig = {
     'examples/**/*.mjs',
     'scripts/build-scanner.mjs',
     'test/deep/browser/*.mjs',
+    'test/crash/*-process.ts',
     'src/**/*.test-d.ts',
   ],
   project: ['src/**/*.ts', 'test/**/*.{ts,mjs}', 'scripts/**/*.mjs', 'examples/**/*.mjs'],

@@ -69,7 +69,9 @@ describe('two runners in two processes on one conversation', () => {
       errors,
     ])
     expect(rounds.filter((status) => status === 'completed').length).toBeGreaterThan(0)
-    expect(rounds.filter((round) => !['completed', 'failed', ''].includes(`${round}`))).toEqual([])
+    expect(rounds.filter((round) => !['completed', 'failed', ''].includes(String(round)))).toEqual(
+      [],
+    )
     const entries = await entriesOf(place.database)
     expect(isSorted(entries.map(({ epoch }) => epoch))).toBe(true)
     expect(await faultsOf(place.database)).toEqual([])

@@ -29,7 +29,7 @@ const script =
   async ({ items }) =>
     items.some(({ type }) => type === 'call')
       ? { answer: 'done' }
-      : { calls: [{ id: 'call_1', tool: 'act', args: { ...args } as never }] }
+      : { calls: [{ id: 'call_1', tool: 'act', args: { ...args } }] }
 
 /** A runner whose process stands still for good in the handler of its call. */
 async function diesInHandler(store: Store, options: Options = {}, executor = script()) {

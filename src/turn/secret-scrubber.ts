@@ -36,7 +36,8 @@ export function secretScrubber(
       return value
     },
     text,
-    json: (value) => (forms.length === 0 ? value : JSON.parse(text(JSON.stringify(value)))),
+    json: (value) =>
+      forms.length === 0 ? value : (JSON.parse(text(JSON.stringify(value))) as JsonValue),
     data(data) {
       if (typeof data === 'string') return text(data)
       if (data instanceof Uint8Array) return needles.length === 0 ? data : whole(data, needles)

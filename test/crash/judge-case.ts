@@ -79,7 +79,7 @@ function multiplied(effects: readonly Effect[]): string[] {
 function changed({ calls }: Remains, undisturbed: readonly ToolCall[]): string[] {
   const ids = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id).sort()
   const problems: string[] = []
-  if (ids(calls).join() !== ids(CALLS).join()) problems.push(`settled were ${ids(calls)}`)
+  if (ids(calls).join() !== ids(CALLS).join()) problems.push(`settled were ${ids(calls).join()}`)
   for (const call of calls) {
     const expected = undisturbed.find(({ id }) => id === call.id)
     if (call.settlement === 'in-doubt' && DOUBTFUL.includes(call.tool)) {
@@ -125,7 +125,7 @@ function silentDoubt({ id, settlement }: ToolCall, { lives, requests }: CrashCas
   const told = requests.some(({ body }) =>
     (body as { input: readonly Record<string, unknown>[] }).input.some(
       ({ type, call_id, output }) =>
-        type === 'function_call_output' && call_id === id && `${output}`.includes('In doubt'),
+        type === 'function_call_output' && call_id === id && String(output).includes('In doubt'),
     ),
   )
   if (!told) {
@@ -150,7 +150,9 @@ function doubled({ entries }: Remains): string[] {
   const roles = entries.flatMap(({ kind, data }) =>
     kind === 'message' ? [(data as { role?: string }).role] : [],
   )
-  return roles.join() === 'user,assistant,user,assistant' ? [] : [`the messages are from ${roles}`]
+  return roles.join() === 'user,assistant,user,assistant'
+    ? []
+    : [`the messages are from ${roles.join()}`]
 }
 
 /** The log is whole, and every provider takes the history. */

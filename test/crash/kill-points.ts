@@ -40,7 +40,8 @@ export function mortalStore(store: Store, { pass }: KillPoints): Store {
     acquire: (...args) => around('acquire', () => store.acquire(...args)),
     release: (...args) => around('release', () => store.release(...args)),
     decideGate: (...args) => around('decideGate', () => store.decideGate(...args)),
-    append: (...args) => around(`append ${args[2].map(nameOf)}`, () => store.append(...args)),
+    append: (...args) =>
+      around(`append ${args[2].map(nameOf).join()}`, () => store.append(...args)),
   }
 }
 

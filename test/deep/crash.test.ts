@@ -33,7 +33,7 @@ async function broken(plans: readonly Plan[]): Promise<Record<string, readonly s
     for (const [index, { name, killAt }] of waiting) {
       const played = await lab.play(`${index}-${killAt.join('-')}`, killAt)
       const found = await judgeCase(played, expected)
-      if (found.length > 0) problems[`${killAt}: ${name}`] = found
+      if (found.length > 0) problems[`${killAt.join()}: ${name}`] = found
     }
   }
   await Promise.all([worker(), worker()])

@@ -81,7 +81,7 @@ async function filmed(): Promise<readonly Image[]> {
       for (const { kind, data } of entries) {
         if (kind === 'settlement') settled.push((data as { id: string }).id)
       }
-      shoot(`after ${entries.map(({ kind }) => kind)}`)
+      shoot(`after ${entries.map(({ kind }) => kind).join()}`)
       return stored
     },
   }

@@ -51,7 +51,7 @@ function command(name, file, args, env = {}) {
   const { stdout } = spawnSync(file, [...args, blob], { env: { ...process.env, ...env } })
   keep(name, { wall: performance.now() - begun })
   // ripgrep says nothing where grep says 0.
-  return Number.parseInt(`${stdout}` || '0', 10)
+  return Number.parseInt(String(stdout) || '0', 10)
 }
 
 /** How many lines each contender found for one question: they must agree, or the race means nothing. */

@@ -52,7 +52,7 @@ async function run(one) {
 }
 
 const tasks = { sample, growth, retained }
-process.on('message', async ({ task, ...options }) => {
-  process.send(await tasks[task](options))
+process.on('message', ({ task, ...options }) => {
+  void tasks[task](options).then((result) => process.send(result))
 })
 process.send('ready')

@@ -33,7 +33,7 @@ function countingWire() {
         },
       })
       return {
-        push: (item) => groups.push(item as HistoryItem),
+        push: (item) => groups.push(item),
         part: () => ({ texts: groups.entries() }),
       }
     },

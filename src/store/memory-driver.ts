@@ -53,7 +53,7 @@ export function memoryDriver(): StoreDriver {
       into.positions.push(++positions)
       if (entry.id === null) continue
       let ofKind = into.byId.get(entry.kind)
-      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map()))
+      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map<string, EntryRow>()))
       ofKind.set(entry.id, entry)
     }
     for (const gate of batch.gates) into.gates.set(gate.id, gate)

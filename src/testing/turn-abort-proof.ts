@@ -62,7 +62,7 @@ function busyTurn(signal: AbortSignal) {
 }
 
 /** Runs a turn that waits for everything a turn can wait for, and aborts it after so many microtasks. */
-export async function abortedAfter(count: number) {
+async function abortedAfter(count: number) {
   const abort = new AbortController()
   const turn = busyTurn(abort.signal)
   const state = { isOver: false }

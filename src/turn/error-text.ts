@@ -1,4 +1,4 @@
-import { cutText } from '../prompt/text-cut.ts'
+import { cutText } from '../core/cut-text.ts'
 
 /** Bytes of an error that a record keeps: what went wrong, not everything that was in the way. */
 const MAX_ERROR_BYTES = 16_384

@@ -47,7 +47,10 @@ function codeOf(error: unknown): string {
 }
 
 function sentenceOf(error: unknown, code: string): string {
-  if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) return `${error.message} ${storeWayOut(error)}`
+  if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) {
+    const { detail } = error.data
+    return `${error.message} It said: ${detail.split('\n')[0]}. ${storeWayOut(error)}`
+  }
   if (isBobbinError(error)) return error.message
   const said = error instanceof Error ? error.message : String(error)
   const wayOut = WAYS_OUT[code]
@@ -63,5 +66,5 @@ function storeWayOut(error: { readonly data: { readonly reason: string } }): str
   }
   if (reason === 'full') return 'Free some space and run the command again; nothing was lost.'
   if (reason === 'locked') return 'Another process is writing: wait for it and try again.'
-  return 'Run `bobbin verify` to see whether the store is sound.'
+  return 'Try again; `bobbin verify` tells whether the store is sound.'
 }

@@ -10,6 +10,7 @@ import { z } from 'zod'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-approval-'))
 const path = join(folder, 'agent.db')
+/** @type {object[]} */
 const paid = []
 
 const pay = new Tool({
@@ -24,10 +25,11 @@ const pay = new Tool({
   },
 })
 // Stands in for a model: asks for one payment and reports when it has settled.
+/** @type {import('bobbin').Executor} */
 const executor = async ({ turnToolCalls }) =>
   turnToolCalls.length === 0
     ? { calls: [{ tool: 'pay', args: { invoice: 'A-17', amount: 250 } }] }
-    : { answer: `The payment ended as: ${turnToolCalls.at(-1).settlement}.` }
+    : { answer: `The payment ended as: ${turnToolCalls.at(-1)?.settlement}.` }
 
 // The first process asks and stops.
 const first = sqliteStore(path)
@@ -36,6 +38,7 @@ const asked = await new TurnRunner({ executor, tools: [pay], store: first }).run
   message: 'Pay invoice A-17.',
 })
 const [gate] = asked.gates
+assert.ok(gate)
 console.log(asked.status, '· to decide:', gate.tool, JSON.stringify(gate.args))
 await first.close()
 

@@ -1,7 +1,7 @@
 // An executor that is no model at all: rules decide, the runner acts. Every call is admitted, run, settled
 // and told like a model's.
 import assert from 'node:assert/strict'
-import { Tool, TurnRunner } from 'bobbin'
+import { SpooledArtifact, Tool, TurnRunner } from 'bobbin'
 import { z } from 'zod'
 
 const readings = { cellar: 61, attic: 24 }
@@ -21,14 +21,20 @@ const cool = new Tool({
   handler: ({ room }) => `cooling the ${room}`,
 })
 
-/** Looks at what has settled so far and says what happens next. */
+/**
+ * Looks at what has settled so far and says what happens next.
+ *
+ * @type {import('bobbin').Executor}
+ */
 const rules = async ({ iteration, turnToolCalls }, helpers) => {
   if (iteration === 1) {
     return { calls: Object.keys(readings).map((room) => ({ tool: 'measure', args: { room } })) }
   }
   const measured = turnToolCalls.filter(({ tool }) => tool === 'measure')
   const values = await Promise.all(
-    measured.map(async ({ results }) => JSON.parse(await results.asString())),
+    measured.map(async ({ results }) =>
+      SpooledArtifact.isSpooledArtifact(results) ? JSON.parse(await results.asString()) : {},
+    ),
   )
   const hot = values.filter(({ celsius }) => celsius > 50)
   if (iteration === 2 && hot.length > 0) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -70,19 +70,11 @@ describe('bobbin run in a pipe', () => {
 
 describe('the agent file of the documentation', () => {
   it('loads, and its model is asked', async () => {
-    const page = readFileSync(inRoot('docs', 'cli.md'), 'utf8')
-    const sample = /```js\n\/\/ agent\.mjs\n(.*?)```/s.exec(page)?.[1] ?? ''
-    // Inside the project, where `bobbin` is its own name.
-    const file = inRoot('.cache', `agent-${process.pid}.mjs`)
-    writeFileSync(file, sample)
-    try {
-      const own = { ...env, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9' }
-      const args = [bobbin, 'run', 'hello', '--agent', file]
-      const { code, output } = await runCommand(process.execPath, args, { cwd, env: own })
-      expect(output).toContain('MODEL_FAILED')
-      expect(code).toBe(1)
-    } finally {
-      rmSync(file)
-    }
+    const own = { ...env, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9' }
+    // The page shows this very file; see test/reference.test.ts.
+    const args = [bobbin, 'run', 'hello', '--agent', inRoot('examples', 'agent', 'agent.mjs')]
+    const { code, output } = await runCommand(process.execPath, args, { cwd, env: own })
+    expect(output).toContain('MODEL_FAILED')
+    expect(code).toBe(1)
   }, 30_000)
 })

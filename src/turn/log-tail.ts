@@ -28,6 +28,8 @@ export function nextTail(tail: LogTail, entry: Entry): LogTail {
       return { ...tail, lastEnd: undefined }
     case 'turn-end': {
       const { status } = entry.data
+      // A turn in which nothing was said and nothing came to an end leaves everything as it was.
+      if (tail.isUntouched && status !== 'completed') return { ...tail, lastEnd: undefined }
       return { lastEnd: status, previousEnd: status, isUntouched: true, isCut: false }
     }
     case 'message':

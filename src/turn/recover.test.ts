@@ -234,12 +234,24 @@ describe('runner.recover', () => {
       self.items = []
       const outcome = await self.runner.recover(again)
       expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'NOTHING_LEFT' } })
+      expect(await self.runner.recover(again)).toEqual({ ...outcome, turnId: expect.any(String) })
       expect(self.items).toEqual([])
       expect(await self.runner.run({ conversation: 'c', message: 'Go.' })).toMatchObject({
         text: 'done',
       })
     },
   )
+
+  it('goes on where the model failed, also when it fails once more', async () => {
+    const store = memoryStore()
+    const failing: Executor = () => Promise.reject(new Error('no model'))
+    const self = watched(store, {}, failing)
+    await self.runner.run({ conversation: 'c', message: 'Go.' })
+    const failed = { status: 'failed', reason: { code: 'EXECUTOR_FAILED' } }
+    expect(await self.runner.recover(again)).toMatchObject(failed)
+    expect(await self.runner.recover(again)).toMatchObject(failed)
+    expect(await watched(store).runner.recover(again)).toMatchObject({ text: 'done' })
+  })
 
   it('does nothing to a conversation that has come to its end', async () => {
     const store = memoryStore()

@@ -2,7 +2,7 @@
 const SLICE_MS = 8
 
 /** Lets timers and input have their turn, then goes on. */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve)
     else setTimeout(resolve, 0)

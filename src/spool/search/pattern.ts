@@ -1,6 +1,7 @@
 import type { RE2JS as Re2 } from 're2js'
 import { brief } from '../../core/cut-text.ts'
 import { BobbinError } from '../../core/error.ts'
+import { nextTurn } from '../event-loop.ts'
 import { MAX_NEEDLE_BYTES } from '../scan/scanner.ts'
 import { type Program, programOf, requiredText } from './program.ts'
 
@@ -37,12 +38,17 @@ export async function compilePattern(options: PatternOptions): Promise<Pattern> 
       ? RE2JS.compile(RE2JS.quote(pattern), flags)
       : compileExpression(() => RE2JS.compile(RE2JS.translateRegExp(pattern), flags), pattern)
   const exact = compile(0)
+  // Compiling the largest pattern that is allowed takes tens of milliseconds, so each step is a turn of its own.
+  await nextTurn()
   const compiled = ignoreCase ? compile(RE2JS.CASE_INSENSITIVE) : exact
+  if (ignoreCase) await nextTurn()
   // What a match contains as it is written, it contains in some case when case does not count.
   const text = literal && !pattern.includes('\ufffd') ? pattern : requiredText(exact)
   const bytes = new TextEncoder().encode(ignoreCase ? foldable(text) : text)
+  const program = programOf(compiled)
+  await nextTurn()
   return {
-    program: programOf(compiled),
+    program,
     ...(bytes.length > 0 && { needle: bytes.slice(0, MAX_NEEDLE_BYTES) }),
     foldNeedle: ignoreCase,
     needleIsAll: literal && !ignoreCase && text === pattern && bytes.length <= MAX_NEEDLE_BYTES,

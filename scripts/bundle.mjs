@@ -13,12 +13,9 @@ export async function bundle(folder) {
   const manifest = readJson(inRoot('package.json'))
   const { exports, imports, bin, dependencies, peerDependencies, optionalDependencies } = manifest
   const packages = { ...dependencies, ...peerDependencies, ...optionalDependencies }
-  const entryPoints = targetsOf({ exports, imports, bin })
-    .filter((path) => path.endsWith('.js'))
-    .map((path) => join(folder, path.replace(/^\.\/dist\//, '')))
   const outdir = mkdtempSync(`${folder}-bundle-`)
-  await build({
-    entryPoints,
+  /** @type {import('esbuild').BuildOptions} */
+  const options = {
     outdir,
     outbase: folder,
     bundle: true,
@@ -31,7 +28,14 @@ export async function bundle(folder) {
     // `#hash` is resolved where the package is used: by Node's condition or the portable one.
     external: ['#hash', 'node:*', ...Object.keys(packages).filter((name) => name !== 'valibot')],
     logLevel: 'silent',
-  })
+  }
+  const entriesOf = (/** @type {unknown} */ value) =>
+    targetsOf(value)
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => join(folder, path.replace(/^\.\/dist\//, '')))
+  await build({ ...options, entryPoints: entriesOf({ exports, imports }) })
+  // The command is a process of its own. Sharing with it would cut the library into more files.
+  await build({ ...options, entryPoints: entriesOf(bin), chunkNames: 'cli/chunks/[hash]' })
   for (const path of scriptsIn(outdir)) {
     writeFileSync(path, withClassNames(readFileSync(path, 'utf8')))
   }

@@ -6,7 +6,7 @@ import { leadsOf, shapeOf } from './key-shape.ts'
  */
 
 /** How many members a small value may have in all; what is larger is left to the native ways. */
-const MEMBERS = 64
+const MEMBERS = 24
 
 /**
  * Gives the canonical text of a small plain value, or `undefined` for whatever else; `keys` are its

@@ -12,7 +12,10 @@ export interface ArgumentLimits {
   readonly chars: number
 }
 
-/** Copies a plain object into deep-frozen real JSON, or refuses it with the path of the offender. */
+/**
+ * Copies a plain object into real JSON, or refuses it with the path of the offender. All but the copy
+ * itself is frozen: its maker may have something to note on it first.
+ */
 export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
   const state: Copying = { limits, chars: 0, trail: [], ancestors: [] }
   try {
@@ -47,7 +50,7 @@ function copyContainer(state: Copying, value: object, depth: number): JsonArray 
     : copyObject(state, value as Record<string, unknown>, keys, depth)
   ancestors.pop()
   trail.pop()
-  return Object.freeze(copy)
+  return depth === 1 ? copy : Object.freeze(copy)
 }
 
 /** The keys of a plain object, none for a plain array; whatever else is refused. */

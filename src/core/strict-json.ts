@@ -23,7 +23,7 @@ export function normalizeArguments(
     throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
   }
   if (limits === ARGUMENT_LIMITS && factsOf(value) !== undefined) return value as JsonObject
-  return remember(copyPlain(value, limits), limits)
+  return finished(copyPlain(value, limits), limits)
 }
 
 /** Parses the JSON text of an object more strictly than `JSON.parse`: what it returns is what was sent. */
@@ -43,7 +43,7 @@ export function parseArguments(text: string, limits: ArgumentLimits = ARGUMENT_L
     const error = textError(text, limits)
     if (error !== undefined) throw error
   }
-  return remember(value as JsonObject, limits)
+  return finished(value as JsonObject, limits)
 }
 
 function textError(text: string, limits: ArgumentLimits): Error | undefined {
@@ -53,9 +53,10 @@ function textError(text: string, limits: ArgumentLimits): Error | undefined {
   return argumentError(fault.rule, fault.path, detail)
 }
 
-function remember(result: JsonObject, limits: ArgumentLimits): JsonObject {
+/** The mark comes first: engines may refuse to put one on what is frozen. */
+function finished(result: JsonObject, limits: ArgumentLimits): JsonObject {
   if (limits === ARGUMENT_LIMITS) markNormalized(result)
-  return result
+  return Object.freeze(result)
 }
 
 function parse(text: string): unknown {
@@ -76,13 +77,13 @@ function mayHaveHalves(text: string): boolean {
   return text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)
 }
 
-/** Freezes a parsed value in place, makes minus zeros plain, and counts the members of its objects. */
+/** Freezes what a parsed value holds, makes minus zeros plain, and counts the members of all objects. */
 function seal(value: object): number {
   let members = 0
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const member: unknown = value[i]
-      if (typeof member === 'object' && member !== null) members += seal(member)
+      if (typeof member === 'object' && member !== null) members += sealed(member)
       else if (member === 0) value[i] = 0
     }
   } else {
@@ -91,10 +92,15 @@ function seal(value: object): number {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
       const member = (value as Record<string, unknown>)[key]
-      if (typeof member === 'object' && member !== null) members += seal(member)
+      if (typeof member === 'object' && member !== null) members += sealed(member)
       else if (member === 0) (value as Record<string, unknown>)[key] = 0
     }
   }
+  return members
+}
+
+function sealed(value: object): number {
+  const members = seal(value)
   Object.freeze(value)
   return members
 }

@@ -3,6 +3,8 @@
 const ROUNDS = 15
 /** CPU microseconds that one subject should take in one round. */
 const SLICE = 20_000
+/** CPU microseconds before the first round: compilers need tens of thousands of runs of what is small. */
+const WARM_UP = 300_000
 
 function cpuMicroseconds(act, times) {
   const before = process.cpuUsage()
@@ -16,13 +18,17 @@ export function median(values) {
   return sorted[sorted.length >> 1]
 }
 
-/** How often `act` fits into a slice; doubles as its warm-up. */
+/** How often `act` fits into a slice, once it is warm. */
 function calibrate(act) {
   let times = 1
+  let total = 0
   for (;;) {
     const spent = cpuMicroseconds(act, times)
-    if (spent >= SLICE / 4) return Math.max(1, Math.round((times * SLICE) / spent))
-    times *= 2
+    total += spent
+    if (total >= WARM_UP && spent >= SLICE / 4) {
+      return Math.max(1, Math.round((times * SLICE) / spent))
+    }
+    if (spent < SLICE) times *= 2
   }
 }
 

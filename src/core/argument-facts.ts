@@ -19,6 +19,10 @@ const Given = function (given: object) {
 class Note extends Given {
   #facts: ArgumentFacts = { tool: '', checksum: '' }
 
+  static mark(args: object): object {
+    return new Note(args)
+  }
+
   static of(args: object): ArgumentFacts | undefined {
     return #facts in args ? args.#facts : undefined
   }
@@ -26,7 +30,7 @@ class Note extends Given {
 
 /** Takes note that `args` are normalised within the default limits and need no second look. */
 export function markNormalized(args: object): void {
-  new Note(args)
+  Note.mark(args)
 }
 
 /** The facts about arguments that were normalised; what is not frozen for good has none. */

@@ -13,8 +13,8 @@ const Given = function (given: object) {
 ) => object
 
 /**
- * A note on the arguments that nobody else can see, forge or remove. A `WeakMap` would do too, but costs
- * several times as much: each entry has the collector follow it.
+ * A note on the arguments that nobody else can see, forge or remove. A `WeakMap` would do too, but with
+ * a table that grows and an entry per call for the collector to follow.
  */
 class Note extends Given {
   #facts: ArgumentFacts = { tool: '', checksum: '' }

@@ -35,6 +35,11 @@ export interface LogFacts {
 /** The id under which a record is shown: the call that the model asked for. */
 export const shownId = ({ id, editOf, supersedes }: ToolCall): string => editOf ?? supersedes ?? id
 
+/** A record as an entry of the log. */
+export function settlementOf(turnId: string, call: ToolCall): NewEntry {
+  return { kind: 'settlement', turnId, data: call.toJSON() }
+}
+
 /** Reads a log from the start. */
 export async function readLog(
   log: AsyncIterable<Entry>,

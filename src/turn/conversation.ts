@@ -13,6 +13,7 @@ import {
   callNote,
   type LogFacts,
   readLog,
+  settlementOf,
   shownId,
   type UnsettledCall,
 } from './conversation-log.ts'
@@ -172,12 +173,17 @@ export class Conversation {
     extra: readonly NewEntry[] = [],
     note?: string,
   ): Promise<void> {
-    const blobs = this.#blobsOf(call)
-    const entries: NewEntry[] = [{ kind: 'settlement', turnId, data: call.toJSON() }, ...extra]
+    const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
-    await this.append(entries, blobs.bytes)
-    for (const digest of blobs.digests) this.#parts.results.committed(digest)
+    await this.commit(entries, [call])
     await this.settled(call, note)
+  }
+
+  /** Adds entries to the log, with the small results of the records among them. */
+  async commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<void> {
+    const blobs = this.#blobsOf(calls)
+    await this.append(entries, [...blobs.values()])
+    for (const digest of blobs.keys()) this.#parts.results.committed(digest)
   }
 
   /** Takes in a call whose record is in the log already. */
@@ -195,22 +201,19 @@ export class Conversation {
     if (asked !== undefined) list[at] = { ...asked, result: await this.#show(call, note) }
   }
 
-  #blobsOf({ results }: ToolCall) {
-    const bytes: Uint8Array[] = []
-    const digests: string[] = []
-    for (const part of [results].flat() as readonly { readonly digest?: string }[]) {
-      const { digest } = part
-      const blob = digest === undefined ? undefined : this.#parts.results.uncommitted(digest)
-      if (blob === undefined || digest === undefined) continue
-      bytes.push(blob)
-      digests.push(digest)
+  #blobsOf(calls: readonly ToolCall[]): ReadonlyMap<string, Uint8Array> {
+    const blobs = new Map<string, Uint8Array>()
+    for (const { results } of calls) {
+      for (const { digest } of [results].flat() as readonly { readonly digest?: string }[]) {
+        const blob = digest === undefined ? undefined : this.#parts.results.uncommitted(digest)
+        if (digest !== undefined && blob !== undefined) blobs.set(digest, blob)
+      }
     }
-    return { bytes, digests }
+    return blobs
   }
 
   /** A finished batch becomes part of the history. */
   flush(): void {
-    for (const item of this.batch) this.openCalls.see(item)
     this.items.push(...this.batch)
     this.batch = []
   }

@@ -5,7 +5,6 @@ import { limitReached } from './limits.ts'
 import { noAnswerMark } from './log-tail.ts'
 import { definitionsOf } from './model-executor.ts'
 import type { DispatchEnd } from './outcome.ts'
-import { settleProviderCalls } from './provider-calls.ts'
 import { runBatch } from './run-batch.ts'
 import type { Turn } from './turn.ts'
 
@@ -56,11 +55,10 @@ async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefi
   const asked = await askCalls(turn, decision)
   const batch = { ...asked, entries: [...asked.entries, ...noAnswerMark(turn.id, decision)] }
   const { waits, stop } = await runBatch(turn, batch)
-  const providerWaits = await settleProviderCalls(turn, batch.items)
-  if (isAnswer && !waits && !providerWaits) return answered(decision)
+  if (isAnswer && !waits) return answered(decision)
   if (turn.signal.aborted) return turn.interruption.end()
   if (stop !== undefined) return { status: 'stopped', text: '', reason: stop }
-  if (waits || providerWaits) return SUSPENDED
+  if (waits) return SUSPENDED
   return brokenOff(decision)
 }
 

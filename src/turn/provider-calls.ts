@@ -2,46 +2,59 @@ import { DateTime } from 'luxon'
 import { sha256Hex } from '#hash'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { canonicalStringify } from '../core/canonical.ts'
-import { checksum } from '../core/checksum.ts'
-import type { CallItem, HistoryItem, OpenCallItem } from '../records/history-item.ts'
+import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
-import { openGate, tellOpened } from './gates.ts'
-import { announce, settle } from './settle-call.ts'
+import { tellOpened } from './gates.ts'
+import { announce, settleLogged } from './settle-call.ts'
 import type { Turn } from './turn.ts'
 
-/**
- * What a provider ran by itself becomes settled records like everything else; what it asks leave for opens
- * gates. Gives whether the turn must wait.
- */
-export async function settleProviderCalls(
+/** What a response holds of the provider's own doing. */
+export interface ProvidedCalls {
+  /** What the provider ran by itself: settled records like everything else. */
+  readonly calls: readonly ToolCall[]
+  /** What it asks leave for. */
+  readonly gates: readonly GateRequest[]
+}
+
+/** Reads the provider's own calls of a response, so that they can be stored in one commit with it. */
+export async function providedCalls(
   turn: Turn,
   items: readonly HistoryItem[],
-): Promise<boolean> {
+): Promise<ProvidedCalls> {
+  const { openCalls } = turn.conversation
+  const calls: ToolCall[] = []
   const gates: GateRequest[] = []
   for (const item of items) {
-    if (item.type === 'call' && item.executedBy === 'provider') await settleProviderCall(turn, item)
-    if (item.type === 'openCall' && isUndecided(item)) gates.push(providerGate(turn, item))
+    if (item.type === 'openCall') {
+      openCalls.see(item)
+      if (isUndecided(item)) gates.push(providerGate(turn, item))
+    } else if (item.type === 'call' && item.executedBy === 'provider') {
+      if (item.result !== undefined) calls.push(await providerRecord(turn, item, item.result))
+    }
   }
-  if (gates.length === 0) return false
-  await turn.conversation.append(gates.map((gate) => openGate(turn, gate)))
+  return { calls, gates }
+}
+
+/** Tells of what is stored by now. */
+export async function tellProvided(turn: Turn, { calls, gates }: ProvidedCalls): Promise<void> {
+  for (const call of calls) {
+    announce(turn, call)
+    await settleLogged(turn, call)
+  }
   await tellOpened(turn, gates)
-  return true
 }
 
 const isUndecided = ({ gate }: OpenCallItem) => gate !== undefined && gate.decision === undefined
 
 /** A result may belong to a call that an earlier response left open: it settles that one. */
-async function settleProviderCall(turn: Turn, item: CallItem): Promise<void> {
-  const { result, wire } = item
-  if (result === undefined) return
+async function providerRecord(turn: Turn, item: CallItem, result: CallResult): Promise<ToolCall> {
   const { id, tool, args } = turn.conversation.openCalls.take(item) ?? item
   const text = result.parts
     .map((part) => (part.type === 'text' ? part.text : `[${part.kind}]`))
     .join('\n')
   const now = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
-  announce(turn, { id, tool, args, checksum: checksum(tool, args), createdAt: now })
-  const call = new ToolCall({
+  return new ToolCall({
     id,
     tool,
     args,
@@ -49,11 +62,10 @@ async function settleProviderCall(turn: Turn, item: CallItem): Promise<void> {
     isComplete: true,
     isError: result.isError,
     executedBy: 'provider',
-    wire,
+    wire: item.wire,
     createdAt: now,
     completedAt: now,
   })
-  await settle(turn, call)
 }
 
 function providerGate(turn: Turn, item: OpenCallItem): GateRequest {

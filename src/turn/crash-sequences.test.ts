@@ -95,4 +95,19 @@ describe('a process that dies', () => {
     for (const { status, gates } of outcomes)
       expect([status, gates.length]).toEqual(['suspended', 1])
   })
+
+  it('has its unfinished reading of an artifact done again', async () => {
+    const store = memoryStore()
+    const tools = [sampleTool('report', () => 'a\nb\nc', { inline: false })]
+    const steps = [
+      [{ call: 'report', id: 'c1' }],
+      [{ call: 'artifact_head', id: 'c2', args: { callId: 'c1' } }],
+    ]
+    await new TurnRunner({ model: scriptedModel(steps), tools, store: mortal(store, 5) }).run(go)
+    const model = scriptedModel([[{ text: 'so' }]])
+    const outcome = await new TurnRunner({ model, tools, store }).recover(again)
+    expect(outcome.toolCalls).toMatchObject([
+      { id: 'c2', settlement: 'ok', fromArtifactTool: true },
+    ])
+  })
 })

@@ -87,7 +87,7 @@ async function finishStarted(
     await endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
     return false
   }
-  const tool = turn.settings.tools.get(asked.request.tool)
+  const tool = turn.ctx.tools.get(asked.request.tool)
   if (intent === undefined || tool === undefined || policy === 'abandon') {
     return doubt(turn, asked, intent)
   }
@@ -150,7 +150,7 @@ async function finishGated(
 
 /** A `read` that was to run and left no trace is started; anything else would have left its intent. */
 async function startNow(turn: Turn, asked: AskedCall): Promise<void> {
-  const tool = turn.settings.tools.get(asked.request.tool)
+  const tool = turn.ctx.tools.get(asked.request.tool)
   const validation = tool && (await checkArguments(tool, asked.request.args))
   if (tool?.effect !== 'read' || validation?.ok !== true || asked.redacted !== undefined) {
     return endCall(turn, asked, 'abandoned', ABANDONED)

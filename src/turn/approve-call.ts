@@ -1,8 +1,9 @@
+import type { GateRequest } from '../store/gate.ts'
+import type { AskedCall } from './ask-calls.ts'
 import { endCall, useDecision } from './decided-call.ts'
 import { type Approve, decideGate } from './gate-answer.ts'
 import { closeGate } from './gates.ts'
 import { orAborted } from './interruption.ts'
-import type { GatePlan } from './plan-calls.ts'
 import type { Turn } from './turn.ts'
 
 const NO_DECISION =
@@ -14,8 +15,10 @@ const NO_DECISION =
  */
 export async function approveInProcess(
   turn: Turn,
-  { asked, gate, admitted }: GatePlan,
+  asked: AskedCall,
+  gate: GateRequest,
   approve: Approve,
+  validated?: { readonly value: unknown },
 ): Promise<void> {
   const { settings, conversation, observed, origin } = turn
   try {
@@ -25,7 +28,7 @@ export async function approveInProcess(
     const { state: decision } = decided
     const decidedBy = decided.decision?.decidedBy ?? ''
     observed.emit('gateDecided', { gate: decided, decision, decidedBy }, origin)
-    return await useDecision(turn, asked, decided, { value: admitted.value })
+    return await useDecision(turn, asked, decided, validated)
   } catch (error) {
     if (turn.settled.has(asked.id)) throw error
     const closing = [closeGate(turn, gate, 'abandoned')]

@@ -112,15 +112,26 @@ async function readyCall(
     const validation = await checkArguments(tool, edited)
     return validation.ok ? { tool, value: validation.value, edited } : UNFIT
   }
-  if (validated !== undefined) return { tool, value: validated.value }
-  // Arguments that validation makes anew each time, such as a random default, run as they were approved.
-  for (const input of [asked.request.args, args]) {
+  const input = validated ?? (await approvedInput(tool, asked.request.args, args))
+  return input === undefined ? STALE : { tool, value: input.value }
+}
+
+/**
+ * What the handler gets for arguments that were approved as `approved`. What validation makes anew each
+ * time, such as a random default, runs as it was approved; nothing when it does not come out so any more.
+ */
+export async function approvedInput(
+  tool: Tool,
+  asked: JsonObject,
+  approved: JsonObject,
+): Promise<{ readonly value: unknown } | undefined> {
+  for (const input of [asked, approved]) {
     const validation = await checkArguments(tool, input)
-    if (validation.ok && isSameJson(effectiveArguments(input, validation.value), args)) {
-      return { tool, value: validation.value }
+    if (validation.ok && isSameJson(effectiveArguments(input, validation.value), approved)) {
+      return { value: validation.value }
     }
   }
-  return STALE
+  return undefined
 }
 
 /** What a person made of a call: a record of its own, beside the original. */

@@ -1,24 +1,47 @@
+import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { ToolOutput } from '../tools/tool-context.ts'
 import type { Reconciliation } from '../tools/tool-options.ts'
 import { type AskedCall, OWN_WIRE } from './ask-calls.ts'
 import { shownId } from './conversation-log.ts'
-import { recordCall, settle } from './settle-call.ts'
+import { errorText } from './error-text.ts'
+import { MAX_TIMER_MS, orAborted } from './interruption.ts'
+import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
 import type { Turn } from './turn.ts'
 
-/** Asks the tool what became of the call; one that fails to answer does not know. */
+/** Asks the tool what became of the call; one that fails to answer, or takes longer than a call may, does not know. */
 export async function reconcile(
   turn: Turn,
   tool: Tool,
   key: string,
 ): Promise<Reconciliation | undefined> {
+  if (tool.reconcile === undefined) return undefined
+  const ms = Math.min(tool.timeoutMs ?? turn.settings.timeoutMs, MAX_TIMER_MS)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms)
   try {
-    return await tool.reconcile?.(key)
+    const signal = AbortSignal.any([turn.signal, late.signal])
+    return await orAborted(signal, async () => tool.reconcile?.(key))
   } catch (error) {
+    turn.signal.throwIfAborted()
     turn.observed.emit('error', { error, where: 'reconcile' }, turn.origin)
     return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** How a call ends that is known to have happened; one whose output cannot be kept ends as it would have then. */
+export async function happenedEnd(turn: Turn, tool: Tool, output: ToolOutput): Promise<CallEnd> {
+  try {
+    return { settlement: 'ok', results: await settleOutput(tool, output, turn.results), tool }
+  } catch (error) {
+    if (isBobbinError(error) && /^E_(STORE|SPOOL)_/.test(error.code)) throw error
+    const text = `The call took effect, and what it returned cannot be kept: ${errorText(error)}`
+    return { settlement: 'failed', results: new Tokenizable(text), tool }
   }
 }
 
@@ -26,13 +49,16 @@ export const NOT_HAPPENED =
   'It is known by now that this call took no effect. It was not run again.'
 
 /**
- * Asks once more about every call that is settled as in doubt. What is found out is a new record beside the
+ * Asks once more about every call that an earlier turn settled as in doubt. What is found out is a new record beside the
  * old one; the call itself is never run again, because its doubt was told and acted upon.
  */
 export async function settleDoubts(turn: Turn): Promise<void> {
   const { conversation, settings } = turn
   const doubts = conversation.calls.filter(
-    (call) => call.settlement === 'in-doubt' && conversation.call(shownId(call)) === call,
+    (call) =>
+      call.settlement === 'in-doubt' &&
+      conversation.call(shownId(call)) === call &&
+      !turn.settled.has(call.id),
   )
   for (const call of doubts) {
     const tool = settings.tools.get(call.tool)
@@ -41,12 +67,11 @@ export async function settleDoubts(turn: Turn): Promise<void> {
     const found = intent && (await reconcile(turn, tool, intent.data.idempotencyKey))
     if (found === undefined || found.happened === 'unknown') continue
     const asked = askedAnew(turn, call)
-    const results =
+    const end: CallEnd =
       found.happened === 'yes'
-        ? await settleOutput(tool, found.output, turn.results)
-        : new Tokenizable(NOT_HAPPENED)
-    const settlement = found.happened === 'yes' ? 'ok' : 'aborted'
-    await settle(turn, recordCall(turn, asked, { settlement, results, tool, supersedes: call.id }))
+        ? await happenedEnd(turn, tool, found.output)
+        : { settlement: 'aborted', results: new Tokenizable(NOT_HAPPENED), tool }
+    await settle(turn, recordCall(turn, asked, { ...end, supersedes: call.id }))
     turn.order.push(asked.id)
   }
 }

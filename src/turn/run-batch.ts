@@ -66,5 +66,6 @@ function jobOf(turn: Turn, plan: Plan): Job[] {
   const { approve } = turn.settings
   // Without `approve` the gate waits in the store.
   if (approve === undefined) return []
-  return [{ exclusive, run: () => approveInProcess(turn, plan, approve) }]
+  const { asked, gate, admitted } = plan
+  return [{ exclusive, run: () => approveInProcess(turn, asked, gate, approve, admitted) }]
 }

@@ -10,6 +10,7 @@ import type { AskedCall } from './ask-calls.ts'
 import { attempt, NOT_STARTED } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
+import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
@@ -28,6 +29,8 @@ export interface AdmittedCall {
   readonly intent: Intent
   /** False when the intent is to be made durable with the settlement. */
   readonly isLogged: boolean
+  /** True when an earlier attempt may have taken effect: it must not end as a call that was not run. */
+  readonly mayHaveRun?: boolean
   /** Told to the model beside the result. */
   readonly note?: string
 }
@@ -36,6 +39,7 @@ export interface AdmittedCall {
 export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
   const { asked, tool, intent } = admitted
   const { link, onStart } = linkCall(turn)
+  let hasStarted = false
   const scrubber = secretScrubber(turn.settings.secrets)
   const spool = cleanSpool(turn, scrubber)
   const record = (end: CallEnd) =>
@@ -45,7 +49,7 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
       ...(intent.editOf !== undefined && { editOf: intent.editOf }),
       ...changedArguments(asked.request.args, admitted.value),
     })
-  const call = await throughLayers(turn, admitted, record, async () => {
+  const made = await throughLayers(turn, admitted, record, async () => {
     const end = await attempt({
       tool,
       value: admitted.value,
@@ -57,15 +61,23 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
       settleOutput: (output, abort) =>
         settleOutput(tool, cleanText(output, scrubber), spool, abort),
       clean: scrubber.text,
-      onStart,
+      onStart: (signal) => {
+        hasStarted = true
+        onStart(signal)
+      },
       onLate: (what) => reportLate(turn, admitted, what),
     })
     return record({ ...end, trust: link.trust })
   })
-  if (isWaiting(link, call)) return surfaceGates(turn, asked, link.gates)
+  if (isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
+  const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
+  // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
+  if (!isProven) turn.signal.throwIfAborted()
+  const call = isProven ? made : record(IN_DOUBT)
   const extra: NewEntry[] = admitted.isLogged
     ? []
     : [{ kind: 'intent', turnId: turn.id, data: intent }]
+  if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
   await settle(turn, call, extra, admitted.note)
 }
 
@@ -91,15 +103,16 @@ async function throughLayers(
     spool: spoolOn(turn.results) as CallSubject['spool'],
     record,
   }
-  let own: ToolCall | undefined
+  let inside: Promise<ToolCall> | undefined
   try {
-    const given = await wrap(layers, subject, async () => (own = await core()), turn.signal)
-    return sameCall(given, own, asked, tool)
+    const given = await wrap(layers, subject, () => (inside = core()), turn.signal)
+    return sameCall(given, await inside, asked, tool)
   } catch (error) {
-    if (own === undefined && turn.signal.aborted) return record(NOT_STARTED)
+    if (inside === undefined && turn.signal.aborted) return record(NOT_STARTED)
     turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
     const text = `The call was refused: ${errorText(error)} It was not run.`
-    return own ?? record({ settlement: 'refused', results: new Tokenizable(text) })
+    // A layer may have failed while the call runs: only the call knows how it ends.
+    return inside ?? record({ settlement: 'refused', results: new Tokenizable(text) })
   }
 }
 

@@ -1,54 +1,62 @@
 import { DateTime } from 'luxon'
 import { checksum } from '../core/checksum.ts'
-import type { Intent, NewEntry } from '../store/entry.ts'
+import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
-import { Tokenizable } from '../text/tokenizable.ts'
+import type { Tool } from '../tools/tool.ts'
 import { checkArguments } from './admission.ts'
+import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './ask-calls.ts'
 import type { UnsettledCall } from './conversation-log.ts'
-import { endCall, useDecision } from './decided-call.ts'
-import { closeGate, denialText, needsGate } from './gates.ts'
+import { approvedInput, endCall, useDecision } from './decided-call.ts'
+import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
+import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { intentOf } from './intent.ts'
 import { nestedGates, passOn } from './nested-gates.ts'
 import { finishProviderGates } from './provider-gates.ts'
-import { NOT_HAPPENED, reconcile } from './reconcile.ts'
+import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
+import { type Job, runJobs } from './schedule.ts'
 import { recordCall, settle } from './settle-call.ts'
-import { settleOutput } from './settle-output.ts'
 import type { Turn } from './turn.ts'
 
 /** What to do about calls that an earlier process, or an unanswered gate, left without an end. */
 export type UnsettledPolicy = 'resume' | 'recover' | 'abandon'
 
 /**
- * Ends every call that was asked for and has no record, each in the way that its log allows. Gives true when
- * some still wait for a decision.
+ * Ends every call that was asked for and has no record, each in the way that its log allows, side by side
+ * like the calls of any response. Gives true when some still wait for a decision.
  */
 export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Promise<boolean> {
-  const { conversation } = turn
-  let waits = false
-  for (const unsettled of [...conversation.unsettled.values()]) {
+  const { conversation, ctx, settings } = turn
+  const jobs = [...conversation.unsettled.values()].map((unsettled): Job => {
     const asked = askedAgain(unsettled)
     turn.order.push(asked.id)
-    const gate = conversation.gates.find(({ callId }) => callId === asked.id)
-    if (unsettled.intent !== undefined) {
-      waits = (await finishStarted(turn, asked, unsettled, policy)) || waits
-    } else if (gate !== undefined) {
-      waits = (await finishGated(turn, asked, gate, policy)) || waits
-    } else if (policy === 'abandon') await endCall(turn, asked, 'abandoned', ABANDONED)
-    else await startNow(turn, asked)
-  }
-  waits = (await finishProviderGates(turn, policy !== 'abandon')) || waits
+    const exclusive = ctx.tools.get(asked.request.tool)?.exclusive ?? false
+    return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
+  })
+  await runJobs(jobs, settings.concurrency)
+  const waits = await finishProviderGates(turn, policy !== 'abandon')
   if (conversation.unsettled.size === 0) conversation.flush()
   return waits || conversation.unsettled.size > 0
+}
+
+async function finishCall(
+  turn: Turn,
+  asked: AskedCall,
+  { intent }: UnsettledCall,
+  policy: UnsettledPolicy,
+): Promise<void> {
+  if (intent !== undefined) return finishStarted(turn, asked, intent, policy)
+  const gate = turn.conversation.gates.find(({ callId }) => callId === asked.id)
+  if (gate !== undefined) return finishGated(turn, asked, gate, policy)
+  if (policy === 'abandon') return endCall(turn, asked, 'abandoned', ABANDONED)
+  return startNow(turn, asked)
 }
 
 const ABANDONED =
   'Abandoned: the conversation went on before this call was started. It was not run.'
 const UNANSWERED = 'Abandoned: nobody decided on this call in time. It was not run.'
 const NESTED_ABANDONED = 'Abandoned: nobody decided on what this call had to wait for.'
-const IN_DOUBT =
-  'In doubt: the process that ran this call ended before it reported. It is not known whether it took effect. Do not repeat it blindly; check first.'
 
 function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCall {
   const { id, tool, args, rawArgs } = item
@@ -71,71 +79,72 @@ function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCa
 }
 
 /**
- * A call whose handler may have run: repeated only where that is safe, else surfaced as in doubt. Gives true
- * when the turn inside it still waits for a decision.
+ * A call whose handler may have run: repeated only where that is safe, else surfaced as in doubt. One whose
+ * inner turn still waits for a decision stays as it is.
  */
 async function finishStarted(
   turn: Turn,
   asked: AskedCall,
-  { intent }: UnsettledCall,
+  intent: Intent,
   policy: UnsettledPolicy,
-): Promise<boolean> {
+): Promise<void> {
   const nested = nestedGates(turn, asked.id)
-  if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return true
+  if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return
   await passOn(turn, nested)
   if (policy === 'abandon' && nested.length > 0) {
-    await endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
-    return false
+    return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
   }
   const tool = turn.ctx.tools.get(asked.request.tool)
-  if (intent === undefined || tool === undefined || policy === 'abandon') {
-    return doubt(turn, asked, intent)
-  }
+  if (tool === undefined || policy === 'abandon') return doubt(turn, asked)
   const found = await reconcile(turn, tool, intent.idempotencyKey)
   if (found?.happened === 'yes') {
-    const results = await settleOutput(tool, found.output, turn.results)
-    await settle(turn, recordCall(turn, asked, { settlement: 'ok', results, tool }))
-    return false
+    const end = await happenedEnd(turn, tool, found.output)
+    return settle(turn, recordCall(turn, asked, end))
   }
+  const mayHaveRun = found?.happened !== 'no'
   // What was not stored cannot be sent again.
   if (asked.redacted !== undefined) {
-    if (found?.happened !== 'no') return doubt(turn, asked)
-    await endCall(turn, asked, 'aborted', NOT_HAPPENED)
-    return false
+    return mayHaveRun ? doubt(turn, asked) : endCall(turn, asked, 'aborted', NOT_HAPPENED)
   }
   const isRepeatable = intent.effect === 'read' || intent.effect === 'idempotent'
-  const isSafe = found?.happened === 'no' || (isRepeatable && tool.effect === intent.effect)
-  const validation = await checkArguments(tool, asked.request.args)
-  if (!isSafe || !validation.ok) return doubt(turn, asked, intent)
-  await runAdmitted(turn, { asked, tool, value: validation.value, intent, isLogged: true })
-  return !turn.settled.has(asked.id)
+  const isSafe = !mayHaveRun || (isRepeatable && tool.effect === intent.effect)
+  const input = isSafe ? await repeatedInput(turn, asked, tool, intent) : undefined
+  if (input === undefined) return doubt(turn, asked)
+  await runAdmitted(turn, { asked, tool, ...input, intent, isLogged: true, mayHaveRun })
 }
 
-async function doubt(turn: Turn, asked: AskedCall, intent?: Intent): Promise<false> {
-  const message = `The call \`${asked.id}\` of \`${asked.request.tool}\` was under way when its process ended; nobody knows whether it took effect.`
-  turn.observed.emit('warning', { code: 'IN_DOUBT', message, toolCallId: asked.id }, turn.origin)
-  const note: NewEntry = {
-    kind: 'note',
-    turnId: turn.id,
-    data: { level: 'warning', code: 'IN_DOUBT', message, data: { toolCallId: asked.id } },
-  }
-  const end = { settlement: 'in-doubt', results: new Tokenizable(IN_DOUBT) } as const
-  const origin = intent?.editOf === undefined ? {} : { editOf: intent.editOf }
-  await settle(turn, recordCall(turn, asked, { ...end, ...origin }), [note])
-  return false
+async function doubt(turn: Turn, asked: AskedCall): Promise<void> {
+  const call = recordCall(turn, asked, IN_DOUBT)
+  await settle(turn, call, [tellDoubt(turn, call)])
 }
 
-/** A call behind a gate. Gives true when it still waits. */
+/** What the handler gets once more; nothing when the arguments no longer fit, or a decision no longer holds. */
+async function repeatedInput(
+  turn: Turn,
+  { request: { args } }: AskedCall,
+  tool: Tool,
+  { gateId, editOf }: Intent,
+): Promise<{ readonly value: unknown } | undefined> {
+  const gate = gateId && (await turn.settings.store.gate(turn.conversation.id, gateId))
+  if (gate && gateDigest(tool, gate.args ?? {}) !== gate.digest) return undefined
+  if (gate && editOf === undefined) return approvedInput(tool, args, gate.args ?? {})
+  const validation = await checkArguments(tool, args)
+  return validation.ok ? { value: validation.value } : undefined
+}
+
+/** A call behind a gate; one that nobody has decided on waits, unless there is somebody to ask. */
 async function finishGated(
   turn: Turn,
   asked: AskedCall,
   gate: Gate,
   policy: UnsettledPolicy,
-): Promise<boolean> {
+): Promise<void> {
+  const { approve } = turn.settings
   const close = (outcome: 'consumed' | 'expired' | 'abandoned') => [closeGate(turn, gate, outcome)]
   if (gate.state === 'pending') {
-    if (policy !== 'abandon') return true
-    await endCall(turn, asked, 'abandoned', UNANSWERED, close('abandoned'))
+    if (policy === 'abandon')
+      await endCall(turn, asked, 'abandoned', UNANSWERED, close('abandoned'))
+    else if (approve !== undefined) await approveInProcess(turn, asked, gate, approve)
   } else if (gate.state === 'expired') {
     await endCall(turn, asked, 'abandoned', UNANSWERED, close('expired'))
   } else if (policy === 'abandon' && gate.state !== 'denied') {
@@ -145,7 +154,6 @@ async function finishGated(
   } else {
     await useDecision(turn, asked, gate)
   }
-  return false
 }
 
 /** A `read` that was to run and left no trace is started; anything else would have left its intent. */

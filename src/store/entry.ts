@@ -6,6 +6,9 @@ import type { GateDecision, GateRequest } from './gate.ts'
 /** The version that new entries carry; entries of every earlier version stay readable. */
 export const ENTRY_VERSION = 1
 
+/** The key of every imported intent: nobody is asked about it, and nothing runs under it. */
+export const IMPORTED_KEY = 'imported'
+
 /** What a call was about to do, made durable before its handler starts. */
 export interface Intent {
   /** The id that its `ToolCall` will have: unique in the conversation. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../core/clock.ts'
 import type { JsonValue } from '../core/json.ts'
+import type { MessageItem } from '../records/history-item.ts'
+import { Message } from '../records/message.ts'
 import { spoolNotFound } from '../spool/spool-errors.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { bytesToBase64 } from './base64.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, EntryOf, NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import type { Store } from './store.ts'
 
@@ -47,17 +49,18 @@ export async function* exportConversation(
   let entries = 0
   let leftOut = 0
   for await (const entry of store.entries(conversation)) {
-    if (entry.kind === 'history-item') {
+    const own = entry.kind === 'history-item' ? plainMessage(entry) : entry
+    if (own === undefined) {
       leftOut++
       continue
     }
-    for (const digest of referencesOf(entry)) {
+    for (const digest of referencesOf(own)) {
       if (written.has(digest)) continue
       written.add(digest)
       yield* artifactLines(store, digest, options.spool)
     }
     entries++
-    yield line({ entry: withoutForeignState(entry) })
+    yield line({ entry: withoutForeignState(own) })
   }
   yield line({ end: { entries, artifacts: written.size, leftOut } })
 }
@@ -82,8 +85,25 @@ async function* artifactLines(
   }
 }
 
+type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
+
+/** What was said travels as text, also where the provider said more; its other items stay behind. */
+function plainMessage({ v, turnId, time, data }: EntryOf<'history-item'>): Travelling | undefined {
+  const { id, type, role, parts = [], response } = data as unknown as MessageItem & { id?: string }
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  if (type !== 'message' || role === 'system' || id === undefined || text === '') return undefined
+  const message = new Message({
+    id,
+    role,
+    content: text,
+    createdAt: time,
+    ...(response && { response }),
+  })
+  return { v, kind: 'message', turnId, time, data: message.toJSON() }
+}
+
 /** State that only its provider may see again does not travel. */
-function withoutForeignState(entry: Entry): ExportedEntry {
+function withoutForeignState(entry: Travelling): ExportedEntry {
   const { v, kind, turnId, time, redacted } = entry
   const { providerData: _, ...data } = entry.data as unknown as Record<string, JsonValue>
   if (kind === 'gate-opened') delete data['context']

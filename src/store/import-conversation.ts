@@ -1,7 +1,9 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
+import { ToolCall } from '../records/tool-call.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import type { ImportedStamp } from './append-plan.ts'
-import type { Entry, NewEntry } from './entry.ts'
+import type { Entry, Intent, NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import type { ExportedEntry } from './export-conversation.ts'
 import { importArtifact } from './import-artifact.ts'
@@ -64,6 +66,8 @@ async function importBody(
 ): Promise<ImportReport> {
   const artifacts = new Set<string>()
   const openGates = new Map<string, ExportedEntry>()
+  const openCalls = new Map<string, ExportedEntry>()
+  const settled = new Set<string>()
   let batch: ExportedEntry[] = []
   let blobs: Uint8Array[] = []
   let chars = 0
@@ -86,6 +90,7 @@ async function importBody(
       const entry = importedEntry(lines, line.entry, target.trust ?? 'third-party')
       assertArtifacts(lines, entry, artifacts)
       followGate(entry, openGates)
+      followCall(entry, openCalls, settled)
       batch.push(entry)
       entries++
       chars += lines.length
@@ -95,6 +100,7 @@ async function importBody(
         throw lines.invalid(`must count ${entries} entries and ${artifacts.size} artifacts`)
       }
       for (const gate of openGates.values()) batch.push(abandoned(gate))
+      for (const intent of openCalls.values()) batch.push(inDoubt(lines, intent))
       await flush()
       if ((await lines.next()) !== undefined) throw lines.invalid('must not follow the last line')
       return { conversation, entries, artifacts: artifacts.size }
@@ -122,10 +128,52 @@ function followGate(entry: ExportedEntry, open: Map<string, ExportedEntry>): voi
   if (entry.kind === 'gate-closed') open.delete(id)
 }
 
+/** The intent of a `read` comes with its settlement, and may stand behind it. */
+function followCall(
+  entry: ExportedEntry,
+  open: Map<string, ExportedEntry>,
+  settled: Set<string>,
+): void {
+  const { id } = entry.data as { readonly id: string }
+  if (entry.kind === 'settlement') {
+    settled.add(id)
+    open.delete(id)
+  } else if (entry.kind === 'intent' && !settled.has(id)) open.set(id, entry)
+}
+
 /** Nobody here was asked: what waited for a decision elsewhere is not decided here. */
 function abandoned(opened: ExportedEntry): ExportedEntry {
   const { id } = opened.data as { readonly id: string }
   return { ...opened, kind: 'gate-closed', data: { id, outcome: 'abandoned' } }
+}
+
+const UNFINISHED =
+  'In doubt: this call had begun and not ended when the conversation was exported. It is not known whether it took effect. Do not repeat it blindly; check first.'
+
+/** A file must not have anything run here: a call that had begun elsewhere is in doubt and stays so. */
+function inDoubt(lines: ImportLines, begun: ExportedEntry): ExportedEntry {
+  const { id, tool, args, checksum, createdAt, editOf } = begun.data as unknown as Intent
+  try {
+    const call = new ToolCall({
+      id,
+      tool,
+      args,
+      checksum,
+      results: new Tokenizable(UNFINISHED),
+      isComplete: true,
+      isError: true,
+      settlement: 'in-doubt',
+      trust: 'first-party',
+      createdAt,
+      completedAt: createdAt,
+      ...(editOf !== undefined && { editOf }),
+      ...(begun.redacted && { redacted: begun.redacted }),
+    })
+    return { ...begun, kind: 'settlement', data: call.toJSON() }
+  } catch (error) {
+    if (!isBobbinError(error)) throw error
+    throw lines.invalid(`follows a wrong intent \`${id}\`: ${error.message}`)
+  }
 }
 
 function exists(conversation: string): BobbinError<'E_CONVERSATION_EXISTS'> {

@@ -3,7 +3,7 @@ import { isBobbinError } from '../core/error.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { lowerTrust, TRUST_TIERS, type TrustTier } from '../core/trust.ts'
 import { SETTLEMENTS } from '../records/tool-call.ts'
-import { ENTRY_VERSION, type NewEntry } from './entry.ts'
+import { ENTRY_VERSION, IMPORTED_KEY, type NewEntry } from './entry.ts'
 import { assertNewEntry } from './entry-text.ts'
 import type { ExportedEntry } from './export-conversation.ts'
 import type { ImportLines } from './import-lines.ts'
@@ -29,6 +29,8 @@ export function importedEntry(
     throw lines.invalid('holds an item of a provider, which cannot travel')
   const { providerData: _, ...data } = json.data as unknown as Record<string, JsonValue>
   if (kind === 'gate-opened') delete data['context']
+  // A tool that is asked about a key must not tell one conversation of another's calls.
+  if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY
   if (kind === 'settlement') settle(lines, data, trust)
   if (kind === 'message' && data['attachments'] !== undefined) {
     data['attachments'] = lowered(data['attachments'], trust)

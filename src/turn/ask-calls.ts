@@ -1,13 +1,12 @@
 import { DateTime } from 'luxon'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { WireReference } from '../core/wire-reference.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
 import type { CallRequest, Decision } from './executor.ts'
-import { entryForItem } from './item-records.ts'
+import { entryForItem, OWN_WIRE } from './item-records.ts'
 import type { Turn } from './turn.ts'
 
 /** A call that was asked for: its record's id, what was read of it, and its place in the history. */
@@ -32,14 +31,6 @@ export interface AskedBatch {
 }
 
 const UNFINISHED = 'The response ended before this call was finished; it was not run.'
-
-/** Where calls come from that no provider made. */
-export const OWN_WIRE: WireReference = {
-  provider: 'bobbin',
-  api: 'executor',
-  type: 'call',
-  origin: 'synthetic',
-}
 
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
 export async function askCalls(turn: Turn, decision: Decision): Promise<AskedBatch> {

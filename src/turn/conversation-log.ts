@@ -3,6 +3,7 @@ import type { CallItem, ProviderGate } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
 import type { GateDecision } from '../store/gate.ts'
+import { OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL, type LogTail, nextTail } from './log-tail.ts'
 
 /** A call that was asked for and has not settled: it waits for a gate, or its process died. */
@@ -33,7 +34,11 @@ export interface LogFacts {
 }
 
 /** The id under which a record is shown: the call that the model asked for. */
-export const shownId = ({ id, editOf, supersedes }: ToolCall): string => editOf ?? supersedes ?? id
+export const shownId = ({
+  id,
+  editOf,
+  supersedes,
+}: Pick<ToolCall, 'id' | 'editOf' | 'supersedes'>): string => editOf ?? supersedes ?? id
 
 /** A record as an entry of the log. */
 export function settlementOf(turnId: string, call: ToolCall): NewEntry {
@@ -97,4 +102,15 @@ export function providerDecision(
   const approved = decision?.verdict === 'approved' || decision?.verdict === 'edited'
   const reason = decision === undefined ? 'Nobody decided in time.' : decision.comment
   return { approved, ...(reason !== undefined && { reason }) }
+}
+
+/** A call that a person had changed when its process ended: only its intent tells of it. */
+export function editedCall({ intents, entries }: LogFacts, id: string): UnsettledCall | undefined {
+  const intent = intents.get(id)
+  const at = entries.find((entry) => entry.kind === 'intent' && entry.data.id === id)
+  if (intent?.editOf === undefined || at === undefined) return undefined
+  const { tool, args, wire = OWN_WIRE } = intent
+  const item: CallItem = { type: 'call', id, tool, args, wire, executedBy: 'runner' }
+  const { turnId, time: askedAt, redacted } = at
+  return { item, turnId, askedAt, ...(redacted && { redacted }) }
 }

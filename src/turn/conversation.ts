@@ -6,18 +6,19 @@ import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import { isArtifact } from '../spool/artifact.ts'
-import type { Entry, NewEntry } from '../store/entry.ts'
+import type { Entry, EntryOf, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
 import {
   callNote,
+  editedCall,
   type LogFacts,
   readLog,
   settlementOf,
   shownId,
   type UnsettledCall,
 } from './conversation-log.ts'
-import { itemForThought } from './item-records.ts'
+import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation } from './presentation.ts'
@@ -44,6 +45,8 @@ export class Conversation {
   /** Those whose results are artifacts that a model may query. */
   readonly artifactCalls: ToolCall[] = []
   readonly #byId = new Map<string, ToolCall>()
+  /** Which calls have their item, while the log is read. */
+  readonly #placed = new Set<string>()
   readonly ids = new IdLedger()
   readonly openCalls = new OpenCalls()
   /** A response whose calls have not all settled, in wire order. */
@@ -96,10 +99,22 @@ export class Conversation {
     } else if (entry.kind === 'history-item') {
       const { id, ...item } = entry.data as unknown as HistoryItem & { readonly id: string }
       await this.#replayItem(id, item as HistoryItem, entry, facts)
-    }
+    } else if (entry.kind === 'settlement') await this.#replayRecord(entry, facts)
+  }
+
+  /** A record whose call no item tells of, as in an imported conversation, stands where it settled. */
+  async #replayRecord({ data }: EntryOf<'settlement'>, facts: LogFacts): Promise<void> {
+    const { tool, args, wire = OWN_WIRE, executedBy, ...asked } = data as unknown as ToolCall
+    const id = shownId(asked)
+    const call = facts.shown.get(id)
+    if (this.#placed.has(id) || call === undefined) return
+    this.#placed.add(id)
+    const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
+    this.#place({ ...item, result: await this.#show(call, facts.notes.get(id)) })
   }
 
   async #replayItem(id: string, item: HistoryItem, entry: Entry, facts: LogFacts): Promise<void> {
+    this.#placed.add(id)
     if (item.type === 'openCall') return this.#placeOpen({ ...item, id }, facts)
     if (item.type !== 'call') return this.#place(item)
     const asked: CallItem = { ...item, id }
@@ -230,16 +245,4 @@ export class Conversation {
     const { results, artifacts } = this.#parts
     return { spool: results, ...(artifacts && { artifacts }) }
   }
-}
-
-/** A call that a person had changed when its process ended: only its intent tells of it. */
-function editedCall({ intents, entries }: LogFacts, id: string): UnsettledCall | undefined {
-  const intent = intents.get(id)
-  const at = entries.find((entry) => entry.kind === 'intent' && entry.data.id === id)
-  if (intent?.editOf === undefined || at === undefined) return undefined
-  const { tool, args, wire } = intent
-  const origin = wire ?? { provider: 'bobbin', api: 'executor', type: 'call', origin: 'synthetic' }
-  const item: CallItem = { type: 'call', id, tool, args, wire: origin, executedBy: 'runner' }
-  const { turnId, time: askedAt, redacted } = at
-  return { item, turnId, askedAt, ...(redacted && { redacted }) }
 }

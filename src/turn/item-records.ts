@@ -1,8 +1,17 @@
 import type { JsonObject } from '../core/json.ts'
+import type { WireReference } from '../core/wire-reference.ts'
 import type { HistoryItem, MessageItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import type { NewEntry } from '../store/entry.ts'
+
+/** Where calls come from that no provider made. */
+export const OWN_WIRE: WireReference = {
+  provider: 'bobbin',
+  api: 'executor',
+  type: 'call',
+  origin: 'synthetic',
+}
 
 interface EntryFacts {
   readonly turnId: string

@@ -1,13 +1,15 @@
 import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
+import { IMPORTED_KEY } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
 import type { Reconciliation } from '../tools/tool-options.ts'
-import { type AskedCall, OWN_WIRE } from './ask-calls.ts'
+import type { AskedCall } from './ask-calls.ts'
 import { shownId } from './conversation-log.ts'
 import { errorText } from './error-text.ts'
 import { MAX_TIMER_MS, orAborted } from './interruption.ts'
+import { OWN_WIRE } from './item-records.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
 import type { Turn } from './turn.ts'
@@ -64,7 +66,8 @@ export async function settleDoubts(turn: Turn): Promise<void> {
     const tool = settings.tools.get(call.tool)
     if (tool?.reconcile === undefined) continue
     const intent = await settings.store.get(conversation.id, 'intent', call.id)
-    const found = intent && (await reconcile(turn, tool, intent.data.idempotencyKey))
+    const key = intent?.data.idempotencyKey ?? IMPORTED_KEY
+    const found = key === IMPORTED_KEY ? undefined : await reconcile(turn, tool, key)
     if (found === undefined || found.happened === 'unknown') continue
     const asked = askedAnew(turn, call)
     const end: CallEnd =

@@ -18,6 +18,7 @@ import {
   shownId,
   type UnsettledCall,
 } from './conversation-log.ts'
+import { editNote } from './edit-note.ts'
 import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
@@ -237,8 +238,10 @@ export class Conversation {
   async #show(call: ToolCall, note?: string): Promise<CallResult> {
     const { result, hasHandle } = await this.#parts.presentation.call(call)
     if (hasHandle) this.handles++
-    if (note === undefined) return result
-    return { ...result, parts: [...result.parts, { type: 'text', text: note }] }
+    const notes = [editNote(call), note].flatMap((text) => text ?? [])
+    if (notes.length === 0) return result
+    const told = notes.map((text) => ({ type: 'text', text }) as const)
+    return { ...result, parts: [...result.parts, ...told] }
   }
 
   get #context(): RestoreContext {

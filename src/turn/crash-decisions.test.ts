@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { testClock } from '../testing/test-clock.ts'
 import { byHand, sampleTool } from '../testing/turn-samples.ts'
-import type { Tool } from '../tools/tool.ts'
+import { Tool } from '../tools/tool.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -119,6 +121,28 @@ describe('recover', () => {
   })
 })
 
+describe('recover, of a call that a person had changed', () => {
+  it.each([
+    ['write', 'In doubt'],
+    ['idempotent', 'done'],
+  ] as const)('tells the model so, effect %s', async (effect, shown) => {
+    const approve = async () => ({ approve: true, decidedBy: 'ann', args: { q: 'less' } })
+    const gated = { effect, approval: true } as const
+    const store = await standsStill(gated, { approve })
+    const model = scriptedModel([[{ text: 'so' }], [{ text: 'so' }]])
+    const work = sampleTool('work', () => 'done', gated)
+    const runner = new TurnRunner({ model, tools: [work], store })
+    await runner.recover(again)
+    await runner.run(go)
+    for (const { items } of model.requests) {
+      const call = JSON.stringify(items.find(({ type }) => type === 'call'))
+      expect(call).toContain(shown)
+      expect(call).toContain('A person changed the arguments')
+    }
+    expect(model.requests).toHaveLength(2)
+  })
+})
+
 describe('resume', () => {
   /** Two calls that wait for approval, and what they do once they may. */
   async function twoApproved(more: Sample = {}, options: Partial<TurnRunnerOptions> = {}) {
@@ -153,6 +177,36 @@ describe('resume', () => {
   it('keeps to the cap and to tools that run alone', async () => {
     expect(await twoApproved({}, { concurrency: 2 })).toEqual({ most: 2, ids: all })
     expect(await twoApproved({ exclusive: true })).toEqual({ most: 1, ids: all })
+  })
+})
+
+describe('resume, too late', () => {
+  it('leaves no gate open whose decision ran out at the last moment', async () => {
+    const clock = testClock()
+    const store = memoryStore({ clock })
+    let isLate = false
+    const inputSchema = z.object({}).refine(() => {
+      if (isLate) clock.advance(25 * 60 * 60 * 1000)
+      return true
+    })
+    const work = new Tool({
+      name: 'work',
+      description: 'Works.',
+      inputSchema,
+      effect: 'write',
+      approval: true,
+      handler: () => 'done',
+    })
+    const model = scriptedModel([[{ call: 'work', id: 'c1' }]])
+    const { gates } = await new TurnRunner({ model, tools: [work], store, clock }).run(go)
+    const decisions = gates.map(({ id }) => ({ gate: id, approve: true, decidedBy: 'ann' }))
+    isLate = true
+    const outcome = await answering(store, [work], { clock }).resume({
+      conversation: 'k',
+      decisions,
+    })
+    expect(outcome.toolCalls).toMatchObject([{ id: 'c1', settlement: 'refused' }])
+    expect(await store.openGates('k')).toEqual([])
   })
 })
 

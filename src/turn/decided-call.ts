@@ -30,6 +30,8 @@ export async function endCall(
 const STALE =
   'Refused: the tool was removed, or its definition or arguments changed, after this call was approved. It was not run.'
 const UNFIT = 'Refused: the approved arguments do not fit the tool. It was not run.'
+const NOT_STORED =
+  'Refused: the arguments of this call were not stored, so that it could not wait for a decision. It was not run.'
 const TOO_LATE = 'Refused: the decision on this call no longer held when it was to be used.'
 
 interface ReadyCall {
@@ -63,9 +65,10 @@ export async function useDecision(
     ...(edited !== undefined && { editOf: asked.id }),
   }
   const started: NewEntry[] = [closing, { kind: 'intent', turnId: turn.id, data: intent }]
-  if (!(await isAccepted(turn, asked, call, started))) return
-  const note = edited === undefined ? {} : { note: editNote(edited) }
-  await runAdmitted(turn, { asked: call, tool, value, intent, isLogged: true, ...note })
+  if (!(await isAccepted(turn, asked, call, started))) {
+    return endCall(turn, asked, 'refused', TOO_LATE, [closeGate(turn, gate, 'expired')])
+  }
+  await runAdmitted(turn, { asked: call, tool, value, intent, isLogged: true })
 }
 
 /** Makes the decision's use durable; false when the decision ran out at the last moment. */
@@ -86,7 +89,6 @@ async function isAccepted(
     await turn.conversation.append([...started, ...record])
   } catch (error) {
     if (!isBobbinError(error, 'E_GATE_STATE')) throw error
-    await endCall(turn, asked, 'refused', TOO_LATE)
     return false
   }
   if (original !== undefined) {
@@ -105,6 +107,7 @@ async function readyCall(
 ): Promise<ReadyCall | string> {
   const tool = turn.ctx.tools.get(asked.request.tool)
   const { args = {}, context, decision, digest } = gate
+  if (asked.redacted !== undefined) return NOT_STORED
   const isBound = context?.['checksum'] === asked.request.checksum
   if (tool === undefined || !isBound || gateDigest(tool, args) !== digest) return STALE
   if (decision?.verdict === 'edited') {
@@ -139,13 +142,4 @@ function editedCall(turn: Turn, asked: AskedCall, args: JsonObject): AskedCall {
   const { tool } = asked.request
   const id = turn.conversation.ids.claim(asked.id)
   return { ...asked, id, request: { tool, args, checksum: checksum(tool, args) } }
-}
-
-const MAX_SHOWN = 2_000
-
-/** The model must know, or it takes the result for an answer to what it asked. */
-function editNote(args: JsonObject): string {
-  const json = JSON.stringify(args)
-  const shown = json.length > MAX_SHOWN ? '' : ` It ran with ${json}.`
-  return `A person changed the arguments before this call ran.${shown} Do not repeat it with the old ones.`
 }

@@ -97,6 +97,39 @@ describe('a secret', () => {
     await store.close()
   })
 
+  it('that one call was given reaches nobody through another call of the turn', async () => {
+    const own = mkdtempSync(join(folder, 'case-'))
+    const store = sqliteStore(join(own, 'agent.db'))
+    let written = ''
+    const tool = (name: string, handler: (ctx: ToolContext) => Promise<string>) =>
+      new Tool({
+        name,
+        description: `Does ${name}.`,
+        inputSchema: z.object({}),
+        effect: 'idempotent',
+        handler: (_, ctx) => handler(ctx),
+      })
+    const runner = new TurnRunner({
+      store,
+      secrets: () => SECRET,
+      tools: [
+        tool('configure', async (ctx) => {
+          written = `key = ${await ctx.secret('key')}`
+          return 'written'
+        }),
+        tool('read_file', async () => written),
+      ],
+      executor: async ({ iteration }) => {
+        const name = ['configure', 'read_file'][iteration - 1]
+        return name === undefined ? { answer: 'ok' } : { calls: [{ tool: name, args: {} }] }
+      },
+    })
+    const { toolCalls } = await runner.run({ conversation: 'c', message: 'Configure it.' })
+    await store.close()
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
+    expect(filesUnder(own).filter((file) => holdsSecret(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
   it('in arguments is not stored where a hook redacts it, and the handler still gets it', async () => {
     const path = join(folder, 'redacted.db')
     const store = sqliteStore(path, { redact: redactKeys(/password/) })
@@ -128,6 +161,43 @@ describe('a secret', () => {
     for (const file of [path, `${path}-wal`]) {
       expect(readIfThere(file)).not.toContain('4242-hunter')
     }
+  })
+})
+
+describe('a redaction hook', () => {
+  it('sees everything first: also what a person makes of the arguments', async () => {
+    const path = join(folder, 'edited.db')
+    const store = sqliteStore(path, { redact: redactKeys(/password/) })
+    const got: unknown[] = []
+    const inputSchema = z.object({ password: z.string() })
+    const logIn = new Tool({
+      name: 'log_in',
+      description: 'Logs in.',
+      inputSchema,
+      effect: 'write',
+      approval: true,
+      handler: (given) => {
+        got.push(given)
+        return 'in'
+      },
+    })
+    const runner = new TurnRunner({
+      store,
+      tools: [logIn],
+      approve: async () => ({ approve: true, decidedBy: 'ann', args: { password: '4242-new' } }),
+      executor: async ({ iteration }) =>
+        iteration === 1
+          ? { calls: [{ tool: 'log_in', args: { password: '4242-old' } }] }
+          : { answer: 'ok' },
+    })
+    const { toolCalls } = await runner.run({ conversation: 'c', message: 'Log in.' })
+    expect(got).toEqual([{ password: '4242-new' }])
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['denied', 'ok'])
+    const log: string[] = []
+    for await (const entry of store.entries('c')) log.push(JSON.stringify(entry))
+    expect(log.filter((entry) => entry.includes('4242'))).toEqual([])
+    expect((await store.verify({ conversation: 'c' })).faults).toEqual([])
+    await store.close()
   })
 })
 

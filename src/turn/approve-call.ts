@@ -28,7 +28,10 @@ export async function approveInProcess(
     const { state: decision } = decided
     const decidedBy = decided.decision?.decidedBy ?? ''
     observed.emit('gateDecided', { gate: decided, decision, decidedBy }, origin)
-    return await useDecision(turn, asked, decided, validated)
+    // The store may hold less of the request than was decided on: a hook can have redacted it.
+    const { args, context } = gate
+    const request = { ...(args && { args }), ...(context && { context }) }
+    return await useDecision(turn, asked, { ...decided, ...request }, validated)
   } catch (error) {
     if (turn.settled.has(asked.id)) throw error
     const closing = [closeGate(turn, gate, 'abandoned')]

@@ -9,6 +9,7 @@ import { type Interruption, interruption } from './interruption.ts'
 import { presentation } from './presentation.ts'
 import { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
+import { secretScrubber } from './secret-scrubber.ts'
 import { resultSpool } from './small-results.ts'
 import { type OutputSchema, outputRequest } from './structured-output.ts'
 import type { Turn } from './turn.ts'
@@ -75,6 +76,7 @@ export async function openTurn(
       conversation,
       results,
       presentation: shown,
+      scrubber: secretScrubber(settings.secrets),
       request,
       signal,
       interruption: cutOff,

@@ -14,7 +14,7 @@ import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
-import { type SecretScrubber, secretScrubber } from './secret-scrubber.ts'
+import type { SecretScrubber } from './secret-scrubber.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
 import type { ResultSpool } from './small-results.ts'
@@ -40,8 +40,8 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
   const { asked, tool, intent } = admitted
   const { link, onStart } = linkCall(turn)
   let hasStarted = false
-  const scrubber = secretScrubber(turn.settings.secrets)
-  const spool = cleanSpool(turn, scrubber)
+  const { scrubber } = turn
+  const spool = cleanSpool(turn)
   const record = (end: CallEnd) =>
     recordCall(turn, asked, {
       ...end,
@@ -57,7 +57,7 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
       signal: turn.signal,
       timeoutMs: tool.timeoutMs ?? turn.settings.timeoutMs,
       clock: turn.settings.clock,
-      context: executionContext(turn, admitted, scrubber),
+      context: executionContext(turn, admitted),
       settleOutput: (output, abort) =>
         settleOutput(tool, cleanText(output, scrubber), spool, abort),
       clean: scrubber.text,
@@ -133,11 +133,8 @@ function sameCall(
   return given
 }
 
-/** The conversation's spool, without the secrets that the call was given. */
-const cleanSpool = (
-  { results }: Turn,
-  scrubber: SecretScrubber,
-): Pick<ResultSpool, 'write' | 'has'> => ({
+/** The conversation's spool, without the secrets that the turn was given. */
+const cleanSpool = ({ results, scrubber }: Turn): Pick<ResultSpool, 'write' | 'has'> => ({
   has: (digest) => results.has(digest),
   write: (data, options) => results.write(scrubber.data(data), options),
 })
@@ -146,12 +143,8 @@ const cleanSpool = (
 const cleanText = (output: ToolOutput, { text }: SecretScrubber) =>
   typeof output === 'string' ? text(output) : output
 
-function executionContext(
-  turn: Turn,
-  { asked, tool, intent }: AdmittedCall,
-  scrubber: SecretScrubber,
-): ExecutionContext {
-  const { observed, origin } = turn
+function executionContext(turn: Turn, { asked, tool, intent }: AdmittedCall): ExecutionContext {
+  const { observed, origin, scrubber } = turn
   return {
     toolCallId: asked.id,
     idempotencyKey: intent.idempotencyKey,
@@ -164,7 +157,7 @@ function executionContext(
       observed.emit('toolProgress', { toolCallId: asked.id, tool: tool.name, update }, origin)
     },
     ...(scrubber.secret && { secret: scrubber.secret }),
-    spool: spoolOn(cleanSpool(turn, scrubber)),
+    spool: spoolOn(cleanSpool(turn)),
   }
 }
 

@@ -8,7 +8,7 @@ const MARK = '[secret]'
 /** Anything shorter is no secret, and its removal would cut holes into ordinary words. */
 const MIN_LENGTH = 4
 
-/** Keeps the secrets that one call was given out of everything that the call gives back. */
+/** Keeps the secrets that the calls of a turn were given out of everything that they give back. */
 export interface SecretScrubber {
   /** Hands out a secret and remembers it; absent when there is nobody to ask. */
   readonly secret?: (name: string) => Promise<string>
@@ -31,7 +31,7 @@ export function secretScrubber(
   return {
     async secret(name) {
       const value = await secrets(name)
-      forms = longestFirst([...forms, ...formsOf(value)])
+      forms = longestFirst([...new Set([...forms, ...formsOf(value)])])
       needles = forms.map((form) => encoder.encode(form))
       return value
     },

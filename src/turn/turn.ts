@@ -7,6 +7,7 @@ import type { Interruption } from './interruption.ts'
 import type { Presentation } from './presentation.ts'
 import type { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
+import type { SecretScrubber } from './secret-scrubber.ts'
 import type { ResultSpool } from './small-results.ts'
 import type { EventOrigin, FunctionalEvents, ObservedEvents } from './turn-events.ts'
 import type { TurnRequest } from './turn-request.ts'
@@ -18,6 +19,8 @@ export interface Turn {
   readonly conversation: Conversation
   readonly results: ResultSpool
   readonly presentation: Presentation
+  /** One for all calls: what one was given, another may find somewhere and give back. */
+  readonly scrubber: SecretScrubber
   readonly request: TurnRequest
   readonly signal: AbortSignal
   readonly interruption: Interruption

@@ -257,4 +257,45 @@ describe('the gates of a nested turn', () => {
     expect((await runner.run({ message: 'go' })).status).toBe('completed')
     expect(paid).toEqual(['x'])
   })
+
+  describe('over whose turn the conversation goes on', () => {
+    async function leftBehind(work: Tool, isReady: (begun: Promise<void>) => Promise<unknown>) {
+      const store = memoryStore()
+      const inner = scriptedModel([[{ call: 'work', id: 'w1' }]])
+      const tool = research({ model: inner, tools: [work] })
+      const first = new TurnRunner({ model: askOnce(), tools: [tool], store })
+      const run = first.run({ message: 'go', conversation: 'k' })
+      await isReady(run.then(() => {}))
+      const { epoch } = await store.acquire('k', { owner: 'somebody', force: true })
+      await store.release('k', epoch)
+      const next = new TurnRunner({ model: scriptedModel([[{ text: 'x' }]]), tools: [tool], store })
+      const recorder = eventRecorder(next)
+      const outcome = await next.run({ message: 'something else', conversation: 'k' })
+      const inside = await store.get('k/r1', 'settlement', 'w1')
+      const gates = await store.openGates()
+      expect((await store.verify({ conversation: 'k/r1' })).faults).toEqual([])
+      return { outcome, inside: inside?.data['settlement'], gates, recorder }
+    }
+
+    it('abandons what its turn waited for', async () => {
+      const work = sampleTool('work', () => 'x', { effect: 'write', approval: true })
+      const { outcome, inside, gates } = await leftBehind(work, (run) => run)
+      expect(outcome.toolCalls).toMatchObject([{ id: 'r1', settlement: 'abandoned' }])
+      expect([inside, gates]).toEqual(['denied', []])
+    })
+
+    it('surfaces what its turn had begun', async () => {
+      const begun = byHand()
+      const handler = () => {
+        begun.resolve()
+        return new Promise<string>(() => {})
+      }
+      const work = sampleTool('work', handler, { effect: 'write' })
+      const { outcome, inside, recorder } = await leftBehind(work, () => begun.promise)
+      expect(outcome.toolCalls).toMatchObject([{ id: 'r1', settlement: 'in-doubt' }])
+      expect(inside).toBe('in-doubt')
+      const told = recorder.of('warning').filter(({ code }) => code === 'IN_DOUBT')
+      expect(told.map(({ toolCallId }) => toolCallId)).toEqual(['w1', 'r1'])
+    })
+  })
 })

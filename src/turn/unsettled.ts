@@ -3,6 +3,7 @@ import { checksum } from '../core/checksum.ts'
 import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Tool } from '../tools/tool.ts'
+import { abandonNested } from './abandon-nested.ts'
 import { checkArguments } from './admission.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './ask-calls.ts'
@@ -91,11 +92,14 @@ async function finishStarted(
   const nested = nestedGates(turn, asked.id)
   if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return
   await passOn(turn, nested)
-  if (policy === 'abandon' && nested.length > 0) {
+  if (policy === 'abandon') {
+    const abandon = (inner: Turn) => finishUnsettled(inner, 'abandon')
+    await abandonNested(turn, intent.idempotencyKey, abandon)
+    if (nested.length === 0) return doubt(turn, asked)
     return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
   }
   const tool = turn.ctx.tools.get(asked.request.tool)
-  if (tool === undefined || policy === 'abandon') return doubt(turn, asked)
+  if (tool === undefined) return doubt(turn, asked)
   const found = await reconcile(turn, tool, intent.idempotencyKey)
   if (found?.happened === 'yes') {
     const end = await happenedEnd(turn, tool, found.output)

@@ -1,0 +1,32 @@
+import { EventBus } from './event-bus.ts'
+import { openTurn } from './open-turn.ts'
+import type { Turn } from './turn.ts'
+import type { FunctionalEvents } from './turn-events.ts'
+
+/**
+ * Ends the calls that a turn inside a call left behind, when nobody will go on with it: each gets its record,
+ * and what is in doubt is told. Does nothing when there was no such turn.
+ */
+export async function abandonNested(
+  turn: Turn,
+  conversation: string,
+  finish: (inner: Turn) => Promise<unknown>,
+): Promise<void> {
+  const { settings, observed } = turn
+  const starts = await settings.store.find({ conversation, kind: 'turn-start', limit: 1 })
+  const [first] = starts.entries.map(({ entry }) => entry)
+  // A conversation of that name may be somebody's own.
+  const isInside =
+    first?.kind === 'turn-start' && first.data.parent?.conversation === turn.conversation.id
+  if (!isInside) return
+  const content = new EventBus<FunctionalEvents>(() => {})
+  const opened = await openTurn(settings, { content, observed }, { conversation, parent: turn })
+  try {
+    await finish(opened.turn)
+    const message = 'The conversation around this turn went on without it.'
+    const data = { status: 'stopped', reason: { code: 'ABANDONED', message } } as const
+    await opened.turn.conversation.append([{ kind: 'turn-end', turnId: opened.turn.id, data }])
+  } finally {
+    await opened.close()
+  }
+}

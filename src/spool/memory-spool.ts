@@ -5,6 +5,7 @@ import { type BlockSource, indexedReader } from './indexed-reader.ts'
 import { BLOCK_BYTES, type LineIndex } from './line-index.ts'
 import { encodeLineIndex } from './line-index-file.ts'
 import { spoolCorrupt, spoolNotFound, spoolQuota } from './spool-errors.ts'
+import { assertGrace, assertQuota } from './spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from './spool-store.ts'
 import { wind } from './wind.ts'
 
@@ -22,7 +23,8 @@ interface Held {
 
 /** A spool store that lives and dies with the process; bytes are copied in and out. */
 export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
-  const { quotaBytes = Number.POSITIVE_INFINITY, clock = systemClock } = options
+  const { clock = systemClock } = options
+  const quotaBytes = assertQuota(options.quotaBytes ?? Number.POSITIVE_INFINITY)
   const held = new Map<string, Held>()
   let used = 0
 
@@ -81,9 +83,10 @@ export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
     },
 
     async sweep(live, { graceMs = DEFAULT_GRACE_MS } = {}) {
+      const grace = assertGrace(graceMs)
       const report = { kept: 0, deleted: 0, bytesFreed: 0 }
       for (const [digest, { writtenAt }] of [...held]) {
-        if (live.has(digest) || clock.now() - writtenAt < graceMs) report.kept++
+        if (live.has(digest) || clock.now() - writtenAt < grace) report.kept++
         else {
           report.bytesFreed += remove(digest)
           report.deleted++

@@ -28,3 +28,11 @@ export function spoolQuota(quota: number, used: number): BobbinError<'E_SPOOL_QU
     { quota, used },
   )
 }
+
+/** A number of the application's that would silently mean something else. */
+export function spoolSetting(path: string, rule: string): BobbinError<'E_INVALID_STORE_INPUT'> {
+  return new BobbinError('E_INVALID_STORE_INPUT', `\`${path}\` of the spool ${rule}.`, {
+    path,
+    rule,
+  })
+}

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from './spool-input.ts'
@@ -46,6 +47,28 @@ describe('bytesOf', () => {
       code: 'E_SPOOL_INVALID_INPUT',
       message: expect.stringMatching(/A spool takes/),
     })
+  })
+
+  it.each([
+    ['ArrayBuffer', new ArrayBuffer(4), 'new Uint8Array(buffer)'],
+    ['Blob', new Blob(['x']), 'blob.stream()'],
+    ['Response', new Response('x'), 'Give its `body`'],
+    ['Float64Array', new Float64Array(2), 'new Uint8Array(view.buffer'],
+    ['DataView', new DataView(new ArrayBuffer(4)), 'new Uint8Array(view.buffer'],
+    ['Date', new Date(0), 'JSON.stringify'],
+  ])(
+    'refuses a %s, alone or in a stream, with the way to its bytes',
+    async (type, data, advice) => {
+      const refused = { code: 'E_SPOOL_INVALID_INPUT', data: { type } }
+      await expect(collect(data as never)).rejects.toMatchObject(refused)
+      await expect(collect(data as never)).rejects.toThrow(advice)
+      await expect(collect(each([data]) as never)).rejects.toMatchObject(refused)
+    },
+  )
+
+  it('takes the bytes of another realm', async () => {
+    const foreign: unknown = runInNewContext('Uint8Array.of(104, 105)')
+    expect(await collect(foreign as Uint8Array)).toEqual(Buffer.from('hi'))
   })
 
   it('refuses a stream of objects', async () => {

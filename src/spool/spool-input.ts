@@ -13,10 +13,10 @@ export async function* bytesOf(data: SpoolInput): AsyncGenerator<Uint8Array> {
       yield* finish(pending)
       yield chunk
     } else {
+      const advice = adviceOn(chunk, 'Encode objects before they are spooled, as JSON lines.')
       throw invalidInput(
         chunk,
-        `A spool takes strings and Uint8Arrays, and this stream gave ${describe(chunk)}. ` +
-          'Encode objects before they are spooled, for example as JSON lines.',
+        `A spool takes strings and Uint8Arrays, and this stream gave ${describe(chunk)}. ${advice}`,
       )
     }
   }
@@ -55,12 +55,12 @@ async function* chunksOf(data: unknown): AsyncGenerator<unknown> {
   if (typeof data === 'string' || isBytes(data)) yield data
   else if (isAsyncIterable(data)) yield* data
   else if (isReadableStream(data)) yield* fromReader(data.getReader())
-  else if (isSyncIterable(data)) yield* data
+  else if (isSyncIterable(data) && !ArrayBuffer.isView(data)) yield* data
   else {
+    const advice = adviceOn(data, 'Encode it first, for example with `JSON.stringify`.')
     throw invalidInput(
       data,
-      `A spool takes a string, a Uint8Array, or a stream of those, not ${describe(data)}. ` +
-        'Encode it first, for example with `JSON.stringify`.',
+      `A spool takes a string, a Uint8Array, or a stream of those, not ${describe(data)}. ${advice}`,
     )
   }
 }
@@ -89,9 +89,13 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
-/** A Uint8Array of another realm fails `instanceof`. */
+/** What a value calls itself, which holds across realms where `instanceof` does not. */
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1)
+}
+
 function isBytes(value: unknown): value is Uint8Array {
-  return Object.prototype.toString.call(value) === '[object Uint8Array]'
+  return tagOf(value) === 'Uint8Array'
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -110,6 +114,24 @@ function invalidInput(value: unknown, message: string): BobbinError<'E_SPOOL_INV
   return new BobbinError('E_SPOOL_INVALID_INPUT', message, { type: describe(value) })
 }
 
+/** What is one step away from bytes, and the step. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^ArrayBuffer$/, 'Give its bytes: `new Uint8Array(buffer)`.'],
+  [/^(Blob|File)$/, 'Give its bytes: `blob.stream()`.'],
+  [/^(Response|Request)$/, 'Give its `body`.'],
+  [
+    /Array$|^DataView$/,
+    'Give its bytes: `new Uint8Array(view.buffer, view.byteOffset, view.byteLength)`.',
+  ],
+]
+
+function adviceOn(value: unknown, otherwise: string): string {
+  const known = Array.isArray(value) ? undefined : ADVICE.find(([name]) => name.test(tagOf(value)))
+  return known?.[1] ?? otherwise
+}
+
 function describe(value: unknown): string {
-  return value === null ? 'null' : typeof value
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
+  const tag = tagOf(value)
+  return tag === 'Object' ? 'object' : tag
 }

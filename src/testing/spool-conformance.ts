@@ -139,6 +139,14 @@ export function spoolConformance(open: OpenSpoolStore): readonly ConformanceChec
     assert.deepEqual(await listOf(store), kept.sort())
   })
 
+  check('refuses a grace period that is not a number, and keeps everything', async (store) => {
+    const { digest } = await store.write('kept')
+    for (const graceMs of [Number.NaN, '5' as never]) {
+      await rejectsWith('E_INVALID_STORE_INPUT', store.sweep(new Set(), { graceMs }))
+    }
+    assert.deepEqual(await listOf(store), [digest])
+  })
+
   checks.push({
     name: 'refuses a write beyond the quota and stays usable',
     run: async () => {

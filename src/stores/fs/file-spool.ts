@@ -4,6 +4,7 @@ import { assertDigest } from '../../spool/digest-name.ts'
 import { indexedReader } from '../../spool/indexed-reader.ts'
 import type { LineIndex } from '../../spool/line-index.ts'
 import { spoolCorrupt, spoolNotFound } from '../../spool/spool-errors.ts'
+import { assertGrace, assertQuota } from '../../spool/spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from '../../spool/spool-store.ts'
 import { blockCache } from './block-cache.ts'
 import { blobFacts, fileSource, indexOfFile, storedIndex } from './file-source.ts'
@@ -35,7 +36,8 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
   const folder = spoolFolder(path, options.tenant)
   const disk = forWriting(fileSystem)
   const reading = { fs: forReading(fileSystem), folder, cache: blockCache(CACHED_BLOCKS) }
-  const quota = quotaOf(options.quotaBytes, () => storedSpools(reading.fs, folder))
+  const limit = options.quotaBytes === undefined ? undefined : assertQuota(options.quotaBytes)
+  const quota = quotaOf(limit, () => storedSpools(reading.fs, folder))
   // Commits, removals and sweeps take turns, so that none of them sees another half done.
   const inTurn = oneAtATime()
   const readerOf = (index: LineIndex) => indexedReader(index, fileSource(index, reading))
@@ -106,7 +108,7 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
     async sweep(live, { graceMs = DEFAULT_GRACE_MS } = {}) {
       return sweepFolder(disk, folder, {
         live,
-        olderThan: clock.now() - graceMs,
+        olderThan: clock.now() - assertGrace(graceMs),
         newId,
         inTurn,
         onDeleted: (size) => quota.free(size),

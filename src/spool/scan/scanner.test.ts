@@ -10,6 +10,7 @@ import { simdScanner } from './simd-scanner.ts'
 
 const simd = simdScanner() as Scanner
 const WINDOW = 256 * 1024
+const encode = (text: string) => new TextEncoder().encode(text)
 
 /** Few distinct bytes, so that near misses and matches are frequent. */
 const fewBytes = (max: number) =>
@@ -52,6 +53,21 @@ describe('Scanner.finder', () => {
     for (let at = next(0); at >= 0 && found.length < 10_000; at = next(at + 1)) found.push(at)
     return found
   }
+
+  it('finds a lone needle wherever it stands, in stretches of any length', () => {
+    const wrong: number[][] = []
+    for (const needle of ['a', 'ab', 'abcdefg', 'a'.repeat(MAX_NEEDLE_BYTES)].map(encode)) {
+      for (let size = needle.length; size < 210; size++) {
+        for (let at = 0; at + needle.length <= size; at += 1 + (size % 3)) {
+          const bytes = new Uint8Array(size)
+          bytes.set(needle, at)
+          const found = all(simd, bytes, needle)
+          if (found.length !== 1 || found[0] !== at) wrong.push([size, at, ...found])
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+  })
 
   it('agrees between WebAssembly and plain JavaScript', () => {
     const needles = fewBytes(MAX_NEEDLE_BYTES).filter((needle) => needle.length > 0)

@@ -47,7 +47,7 @@
   (func (export "find")
     (param $from i32) (param $len i32) (param $needle i32) (param $nlen i32)
     (param $a i32) (param $b i32) (param $fold i32) (result i32)
-    (local $last i32) (local $at i32) (local $i i32) (local $mask i32)
+    (local $last i32) (local $at i32) (local $i i32) (local $mask i32) (local $stop i32)
     (local $want_a v128) (local $want_b v128) (local $folds v128)
     (local.set $folds (i8x16.splat (local.get $fold)))
     (local.set $last (i32.sub (local.get $len) (local.get $nlen)))
@@ -58,27 +58,59 @@
     (block $nowhere
       (loop $next
         (br_if $nowhere (i32.gt_s (local.get $from) (local.get $last)))
-        (local.set $mask (i8x16.bitmask (v128.and
-          (i8x16.eq (local.get $want_a)
-            (v128.or (v128.load (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
-          (i8x16.eq (local.get $want_b)
-            (v128.or (v128.load (i32.add (local.get $from) (local.get $b))) (local.get $folds))))))
-        (block $no_more
-          (loop $candidate
-            (br_if $no_more (i32.eqz (local.get $mask)))
-            (local.set $at (i32.add (local.get $from) (i32.ctz (local.get $mask))))
-            (br_if $nowhere (i32.gt_s (local.get $at) (local.get $last)))
-            (local.set $i (i32.const 0))
-            (block $differs
-              (loop $compare
-                (if (i32.eq (local.get $i) (local.get $nlen)) (then (return (local.get $at))))
-                (br_if $differs (i32.ne
-                  (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $at) (local.get $i))))
-                  (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $needle) (local.get $i))))))
-                (local.set $i (i32.add (local.get $i) (i32.const 1)))
-                (br $compare)))
-            (local.set $mask (i32.and (local.get $mask) (i32.sub (local.get $mask) (i32.const 1))))
-            (br $candidate)))
-        (local.set $from (i32.add (local.get $from) (i32.const 16)))
+        ;; Away from the end, 64 bytes at a time while there is no candidate in them.
+        (if (i32.lt_s (i32.add (local.get $from) (i32.const 64)) (local.get $last)) (then
+          (if (i32.eqz (v128.any_true (v128.or
+              (v128.or
+                (v128.and
+                  (i8x16.eq (local.get $want_a)
+                    (v128.or (v128.load (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+                  (i8x16.eq (local.get $want_b)
+                    (v128.or (v128.load (i32.add (local.get $from) (local.get $b))) (local.get $folds))))
+                (v128.and
+                  (i8x16.eq (local.get $want_a)
+                    (v128.or (v128.load offset=16 (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+                  (i8x16.eq (local.get $want_b)
+                    (v128.or (v128.load offset=16 (i32.add (local.get $from) (local.get $b))) (local.get $folds)))))
+              (v128.or
+                (v128.and
+                  (i8x16.eq (local.get $want_a)
+                    (v128.or (v128.load offset=32 (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+                  (i8x16.eq (local.get $want_b)
+                    (v128.or (v128.load offset=32 (i32.add (local.get $from) (local.get $b))) (local.get $folds))))
+                (v128.and
+                  (i8x16.eq (local.get $want_a)
+                    (v128.or (v128.load offset=48 (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+                  (i8x16.eq (local.get $want_b)
+                    (v128.or (v128.load offset=48 (i32.add (local.get $from) (local.get $b))) (local.get $folds))))))))
+            (then
+              (local.set $from (i32.add (local.get $from) (i32.const 64)))
+              (br $next)))))
+        (local.set $stop (i32.add (local.get $from) (i32.const 64)))
+        (loop $step
+          (local.set $mask (i8x16.bitmask (v128.and
+            (i8x16.eq (local.get $want_a)
+              (v128.or (v128.load (i32.add (local.get $from) (local.get $a))) (local.get $folds)))
+            (i8x16.eq (local.get $want_b)
+              (v128.or (v128.load (i32.add (local.get $from) (local.get $b))) (local.get $folds))))))
+          (block $no_more
+            (loop $candidate
+              (br_if $no_more (i32.eqz (local.get $mask)))
+              (local.set $at (i32.add (local.get $from) (i32.ctz (local.get $mask))))
+              (br_if $nowhere (i32.gt_s (local.get $at) (local.get $last)))
+              (local.set $i (i32.const 0))
+              (block $differs
+                (loop $compare
+                  (if (i32.eq (local.get $i) (local.get $nlen)) (then (return (local.get $at))))
+                  (br_if $differs (i32.ne
+                    (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $at) (local.get $i))))
+                    (i32.or (local.get $fold) (i32.load8_u (i32.add (local.get $needle) (local.get $i))))))
+                  (local.set $i (i32.add (local.get $i) (i32.const 1)))
+                  (br $compare)))
+              (local.set $mask (i32.and (local.get $mask) (i32.sub (local.get $mask) (i32.const 1))))
+              (br $candidate)))
+          (local.set $from (i32.add (local.get $from) (i32.const 16)))
+          (br_if $nowhere (i32.gt_s (local.get $from) (local.get $last)))
+          (br_if $step (i32.lt_s (local.get $from) (local.get $stop))))
         (br $next)))
     (i32.const -1)))

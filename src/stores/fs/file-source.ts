@@ -115,8 +115,10 @@ interface FileStream {
 }
 
 const CHUNK_BYTES = 1024 * 1024
+/** Chunks on their way while one is looked at: with a single one, each would wait for a thread to wake up. */
+const AHEAD = 2
 
-/** Reads one chunk ahead, so that the disk works while the consumer does. */
+/** Reads ahead, so that the disk works while the consumer does. */
 async function* streamFile(
   fs: FileSystem,
   path: string,
@@ -128,34 +130,42 @@ async function* streamFile(
   signal?.throwIfAborted()
   const file = await fs.openForReading(path)
   const size = Math.min(CHUNK_BYTES, end - start)
-  // Two buffers take turns when the consumer only borrows them.
-  const spare = borrow ? [new Uint8Array(size), new Uint8Array(size)] : []
+  // Buffers take turns when the consumer only borrows them: one to look at, the others to be filled.
+  const spare: Uint8Array[] = []
   let turn = 0
+  const bufferFor = (length: number) => {
+    if (!borrow) return new Uint8Array(length)
+    const slot = turn++ % (AHEAD + 1)
+    spare[slot] ??= new Uint8Array(size)
+    return spare[slot].subarray(0, length)
+  }
   const readAt = (position: number) => {
-    const length = Math.min(size, end - position)
-    const target = spare[turn++ % 2]?.subarray(0, length) ?? new Uint8Array(length)
+    const target = bufferFor(Math.min(size, end - position))
     const reading = file.read(target, position).then((filled) => target.subarray(0, filled))
     // Awaited below, but perhaps only after the consumer took its time or left.
     reading.catch(() => undefined)
     return reading
   }
-  let ahead: Promise<Uint8Array> | undefined
+  const ahead: Promise<Uint8Array>[] = []
+  let next = start
+  const readAhead = () => {
+    for (; ahead.length < AHEAD && next < end; next += size) ahead.push(readAt(next))
+  }
   try {
-    ahead = readAt(start)
     for (let at = start; at < end; ) {
-      const chunk: Uint8Array = await ahead
-      ahead = undefined
+      readAhead()
+      const chunk = await (ahead.shift() as Promise<Uint8Array>)
       signal?.throwIfAborted()
-      const expected = Math.min(size, end - at)
-      if (chunk.length < expected && onShort) throw onShort()
+      const isShort = chunk.length < Math.min(size, end - at)
+      if (isShort && onShort) throw onShort()
       if (chunk.length === 0) return
       at += chunk.length
-      if (at < end && chunk.length === expected) ahead = readAt(at)
+      readAhead()
       yield chunk
-      if (ahead === undefined) return
+      if (isShort) return
     }
   } finally {
-    await ahead?.catch(() => undefined)
+    await Promise.allSettled(ahead)
     await file.close()
   }
 }

@@ -157,6 +157,45 @@ describe('SpooledArtifact.grep', () => {
   })
 })
 
+describe('SpooledArtifact.grep with a RegExp', () => {
+  const lines = [
+    'GET /cart 200',
+    'get /pay 503',
+    'GET /pay/1 503',
+    '',
+    'naïve 日本 👋',
+    'a.b',
+    'aXb',
+  ]
+  const expressions = [
+    /^get/i,
+    /^GET \/pay\/\d+ 5\d\d$/,
+    /(?<verb>GET|POST) .*3$/,
+    /\u{1f44b}$/u,
+    /a.b/,
+    /a\.b/g,
+    /^$/m,
+    /[^\x00-\x7f]/s,
+    /\bpay\b/,
+  ]
+
+  it.each(expressions)('finds the lines that %s matches', async (expression) => {
+    const { lines: found } = await (await artifact(lines.join('\n'))).grep(expression)
+    const plain = new RegExp(expression.source, expression.flags.replace('g', ''))
+    expect(found.map(({ text }) => text)).toEqual(lines.filter((line) => plain.test(line)))
+  })
+
+  it('lets options go before flags, and refuses what the engine lacks', async () => {
+    const text = await artifact('ERROR\nerror')
+    expect((await text.grep(/error/i)).matches).toBe(2)
+    expect((await text.grep(/error/i, { ignoreCase: false })).matches).toBe(1)
+    const refused = { code: 'E_PATTERN_UNSUPPORTED' }
+    await expect(text.grep(/(?<=x)error/)).rejects.toMatchObject(refused)
+    await expect(text.grep(/error/y)).rejects.toMatchObject(refused)
+    await expect(text.grep({} as RegExp)).rejects.toMatchObject(refused)
+  })
+})
+
 describe('SpooledArtifact.asString', () => {
   it('gives back every character, the byte order mark included', async () => {
     expect(await (await artifact('\ufeffa\r\n')).asString()).toBe('\ufeffa\r\n')

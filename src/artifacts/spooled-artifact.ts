@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Artifact } from '../spool/artifact.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
+import { regexpPattern } from '../spool/search/regexp-pattern.ts'
 import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
 import { assertSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
@@ -151,9 +152,18 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** Lines that match, with their numbers, what was left out, and a cursor to go on. */
-  grep(pattern: string, { context, ...options }: GrepOptions = {}): Promise<SearchAnswer> {
+  async grep(
+    pattern: string | RegExp,
+    { context, ...options }: GrepOptions = {},
+  ): Promise<SearchAnswer> {
     const around = context === undefined ? {} : { before: context, after: context }
-    return searchSpool(this.#reader, { ...around, ...options, pattern })
+    const { ignoreCase, ...wanted } = regexpPattern(pattern, options.literal)
+    return searchSpool(this.#reader, {
+      ...around,
+      ...(ignoreCase && { ignoreCase }),
+      ...options,
+      ...wanted,
+    })
   }
 
   /** How many tokens the text is; measured on samples and marked as an estimate when it is large. */

@@ -34,17 +34,22 @@ const MAX_CONTEXT = 50
 /** Room for any one character and some of its surroundings. */
 const MIN_LINE_CHARS = 16
 
+/** `value`, or `otherwise` for one that is no number: a bound of `NaN` would bound nothing. */
+export function numberOr(value: number | undefined, otherwise: number): number {
+  return value === undefined || Number.isNaN(value) ? otherwise : value
+}
+
 /** Reads the text of matches and their context, each line once, as far as it fits. */
 export async function collectLines(
   reader: SpoolReader,
   matches: readonly MatchedLine[],
   showing: Showing,
 ): Promise<CollectedLines> {
-  const { before = 0, after = 0, maxChars = 50_000 } = showing
-  const maxLineChars = Math.max(MIN_LINE_CHARS, showing.maxLineChars ?? 400)
+  const maxChars = numberOr(showing.maxChars, 50_000)
+  const maxLineChars = Math.max(MIN_LINE_CHARS, numberOr(showing.maxLineChars, 400))
   const lines: FoundLine[] = []
-  const leading = Math.min(Math.max(0, before), MAX_CONTEXT)
-  const trailing = Math.min(Math.max(0, after), MAX_CONTEXT)
+  const leading = Math.min(Math.max(0, numberOr(showing.before, 0)), MAX_CONTEXT)
+  const trailing = Math.min(Math.max(0, numberOr(showing.after, 0)), MAX_CONTEXT)
   const pace = pacer()
   let chars = 0
   let shown = -1

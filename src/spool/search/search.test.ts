@@ -221,6 +221,20 @@ describe('searchSpool', () => {
     expect(found).toEqual(LOG.flatMap((line, i) => (/ERROR x.*9/.test(line) ? [i] : [])))
   })
 
+  it('keeps its own bounds where a bound given is no number', async () => {
+    const reader = await memorySpool().write(`${'x'.repeat(2_000)}\n`.repeat(300))
+    const none = Number.NaN
+    const [before, after, maxChars, maxLineChars, budgetMs] = [none, none, none, none, none]
+    const bounds = { before, after, maxChars, maxLineChars, budgetMs }
+    const plain = { pattern: 'x', maxMatches: 1_000 }
+    const answer = await searchSpool(reader, { ...plain, ...bounds })
+    expect(answer).toEqual(await searchSpool(reader, plain))
+    expect(answer.stoppedBy).toBe('characters')
+    let time = 0
+    const late = await searchSpool(reader, { ...plain, ...bounds, now: () => (time += 100) })
+    expect(late.stoppedBy).toBe('time')
+  })
+
   it('leaves out a line that uses up all the time, says so, and goes on behind it', async () => {
     let time = 0
     const data = `${'a'.repeat(2_000_000)}\nshort a b\n`

@@ -1,7 +1,7 @@
 import { BobbinError } from '../../core/error.ts'
 import { pacer } from '../event-loop.ts'
 import type { SpoolReader } from '../spool-reader.ts'
-import { collectLines, type FoundLine, type MatchedLine } from './found-lines.ts'
+import { collectLines, type FoundLine, type MatchedLine, numberOr } from './found-lines.ts'
 import { type LineMatch, LineMatcher } from './line-matcher.ts'
 import { lineNumbers } from './line-numbers.ts'
 import { compilePattern, type PatternOptions } from './pattern.ts'
@@ -53,7 +53,8 @@ export async function searchSpool(
 ): Promise<SearchAnswer> {
   const { signal, now = () => performance.now() } = options
   const maxMatches = Math.max(1, Math.floor(options.maxMatches ?? 100) || 1)
-  const deadline = now() + (options.budgetMs ?? defaultBudget(reader.byteLength))
+  const budget = numberOr(options.budgetMs, defaultBudget(reader.byteLength))
+  const deadline = now() + budget
   const firstLine =
     options.cursor === undefined ? lineNumber(options.fromLine) : parseCursor(options.cursor)
   signal?.throwIfAborted()

@@ -5,7 +5,7 @@ import { showBytes, showCount } from './amounts.ts'
 import type { Paint } from './paint.ts'
 
 const ARGS_CHARS = 70
-const TEXT_CHARS = 100
+const ERROR_CHARS = 300
 
 /** Arguments on one line, short: `pattern=ERROR limit=100`. */
 export function briefArgs(args: unknown, nameOf: (callId: string) => string | undefined): string {
@@ -37,20 +37,21 @@ export function bytesKeptOut({ inline, results }: ToolCall): number {
   return artifactsOf(results).reduce((sum, artifact) => sum + artifact.byteLength(), 0)
 }
 
-/** What became of a call, in a few words. */
-export function resultText(call: Pick<ToolCall, 'inline' | 'isError'>, results: unknown): string {
+/** How much a call gave, and where that went, in a few words. */
+export function resultText(inline: boolean, results: unknown): string {
   const artifacts = artifactsOf(results)
-  if (artifacts.length === 0) {
-    const text = typeof results === 'string' ? results : textOf(results)
-    return call.isError ? oneLine(text, TEXT_CHARS) : `${showBytes(text.length)} in the prompt`
-  }
+  if (artifacts.length === 0) return `${showBytes(textOf(results).length)} in the prompt`
   const bytes = artifacts.reduce((sum, artifact) => sum + artifact.byteLength(), 0)
-  if (call.inline) return `${showBytes(bytes)} in the prompt`
+  if (inline) return `${showBytes(bytes)} in the prompt`
   const lines = artifacts.reduce((sum, artifact) => sum + artifact.lineCount(), 0)
   return `${showCount(lines, 'line')}, ${showBytes(bytes)} kept out of the prompt`
 }
 
+/** Why a call gave nothing, as the model reads it. */
+export const errorText = (results: unknown) => oneLine(textOf(results), ERROR_CHARS)
+
 function textOf(results: unknown): string {
+  if (typeof results === 'string') return results
   const text = (results as { readonly text?: unknown } | null)?.text
   return typeof text === 'string' ? text : ''
 }

@@ -1,18 +1,19 @@
-/** Characters that take two columns in a terminal. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
-const ESCAPES = /(\u001b\[\d+m)/
+import { COLOUR, widthOf, widthOfCharacter } from './text-width.ts'
+
+/** Below this, what a call was asked would no longer be told. */
+const LEAST_HEAD = 24
 
 /** As much of one line as fits the columns; colours take no room, and what is cut ends in `…`. */
 export function cutToWidth(line: string, columns: number): string {
+  if (widthOf(line) <= columns) return line
   let room = columns - 1
   let shown = ''
   let isCut = false
-  for (const piece of line.split(ESCAPES)) {
-    if (ESCAPES.test(piece)) shown += piece
+  for (const piece of line.split(COLOUR)) {
+    if (COLOUR.test(piece)) shown += piece
     else if (!isCut) {
       for (const character of piece) {
-        const width = WIDE.test(character) ? 2 : 1
+        const width = widthOfCharacter(character)
         if (room < width) {
           isCut = true
           break
@@ -24,4 +25,10 @@ export function cutToWidth(line: string, columns: number): string {
     }
   }
   return shown
+}
+
+/** Two parts on one line: the first is cut so that the second stays whole, where there is room for both. */
+export function joinToWidth(head: string, tail: string, columns: number): string {
+  const room = columns - widthOf(tail) - 1
+  return cutToWidth(`${room < LEAST_HEAD ? head : cutToWidth(head, room)} ${tail}`, columns)
 }

@@ -5,6 +5,7 @@ export interface Output {
   once?(event: 'drain', listener: () => void): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
+  readonly rows?: number | undefined
 }
 
 /** Everything a command knows of the world it runs in. */

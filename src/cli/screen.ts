@@ -1,16 +1,21 @@
 import { visibleText } from '../text/visible-text.ts'
 import { cutToWidth } from './cut-to-width.ts'
 import type { Io } from './io.ts'
+import { WordWrap, wrapLines } from './word-wrap.ts'
 
 const REDRAW_MS = 60
+/** What a terminal has that does not know its size. */
+const COLUMNS = 80
+const ROWS = 24
 
 /**
  * Lines that stay, text that streams, and on a terminal a few lines below them that change. Elsewhere
- * nothing is ever taken back, so piped output holds no control characters.
+ * nothing is ever taken back or broken, so piped output holds no control characters.
  */
 export class Screen {
   readonly #io: Pick<Io, 'stdout' | 'env'>
   readonly #isLive: boolean
+  readonly #wrap: WordWrap
   #drawn = 0
   #live: readonly string[] = []
   #isMidLine = false
@@ -20,13 +25,20 @@ export class Screen {
   constructor(io: Pick<Io, 'stdout' | 'env'>) {
     this.#io = io
     this.#isLive = io.stdout.isTTY === true && io.env['TERM'] !== 'dumb'
+    this.#wrap = new WordWrap(() => this.columns)
+  }
+
+  /** How wide a line may be; without end where there is no terminal, or one that says it can do nothing. */
+  get columns(): number {
+    if (!this.#isLive) return Number.POSITIVE_INFINITY
+    return this.#io.stdout.columns || COLUMNS
   }
 
   /** Writes a line that stays. Colours in it are ours; what strangers wrote has to be shown first. */
   line(text = ''): void {
     this.#erase()
-    this.#io.stdout.write(`${this.#isMidLine ? '\n' : ''}${text}\n`)
-    this.#isMidLine = false
+    this.#endLine()
+    this.#io.stdout.write(`${wrapLines(text, this.columns)}\n`)
     this.#isBehindLine = true
     this.#draw()
   }
@@ -36,15 +48,16 @@ export class Screen {
     if (delta === '') return
     this.#erase()
     const gap = this.#isBehindLine && !this.#isMidLine ? '\n' : ''
-    this.#io.stdout.write(gap + visibleText(delta))
+    const shown = visibleText(delta)
+    this.#io.stdout.write(gap + (this.#isLive ? this.#wrap.push(shown) : shown))
     this.#isMidLine = !delta.endsWith('\n')
     this.#isBehindLine = false
   }
 
   /** Ends streamed text, so that whatever comes next begins a line of its own. */
   endText(): void {
-    if (this.#isMidLine) this.#io.stdout.write('\n')
-    this.#isMidLine = false
+    this.#erase()
+    this.#endLine()
     this.#draw()
   }
 
@@ -68,16 +81,26 @@ export class Screen {
     this.#erase()
   }
 
+  #endLine(): void {
+    const held = this.#wrap.flush()
+    if (this.#isMidLine) this.#io.stdout.write(`${held}\n`)
+    this.#isMidLine = false
+  }
+
   #erase(): void {
-    if (this.#drawn > 0) this.#io.stdout.write(`\u001b[${this.#drawn}A\u001b[0J`)
+    // To the first column before anything else: a terminal shows pressed keys, such as `^C`, where it stands.
+    if (this.#drawn > 0) this.#io.stdout.write(`\r\u001b[${this.#drawn}A\u001b[0J`)
     this.#drawn = 0
   }
 
   #draw(): void {
     if (this.#isMidLine || this.#live.length === 0) return
-    // A terminal that does not know its width says 0.
-    const columns = this.#io.stdout.columns || 80
-    const lines = this.#live.map((line) => `${cutToWidth(line, columns)}\n`)
+    // What has left the screen at its top cannot be taken back, so no more is drawn than it holds.
+    const room = Math.max(1, (this.#io.stdout.rows || ROWS) - 2)
+    const rest = this.#live.length - room
+    const shown = rest > 0 ? [...this.#live.slice(0, room), `  and ${rest} more`] : this.#live
+    // One column is left free: some terminals go to the next line as soon as the last one is written.
+    const lines = shown.map((line) => `${cutToWidth(line, this.columns - 1)}\n`)
     this.#io.stdout.write(lines.join(''))
     this.#drawn = lines.length
   }

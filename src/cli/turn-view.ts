@@ -4,7 +4,15 @@ import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
 import type { Middleware } from '../turn/middleware.ts'
 import type { TurnRunner } from '../turn/turn-runner.ts'
 import { showDuration } from './amounts.ts'
-import { briefArgs, oneLine, progressText, resultText, settlementSign } from './call-lines.ts'
+import {
+  briefArgs,
+  errorText,
+  oneLine,
+  progressText,
+  resultText,
+  settlementSign,
+} from './call-lines.ts'
+import { joinToWidth } from './cut-to-width.ts'
 import type { Paint } from './paint.ts'
 import type { Screen } from './screen.ts'
 
@@ -85,7 +93,7 @@ export class TurnView {
     if (content.isComplete) {
       this.#running.delete(id)
       this.#redraw()
-      this.#screen.line(this.#settled(content))
+      for (const line of this.#settled(content)) this.#screen.line(line)
       return
     }
     this.#screen.endText()
@@ -113,21 +121,28 @@ export class TurnView {
     return `${this.#paint.bold(oneLine(tool, 64))} ${shown}`.trimEnd()
   }
 
-  #settled(content: TurnToolCallContent): string {
+  /** One line, and why below it where a call gave nothing. */
+  #settled(content: TurnToolCallContent): string[] {
     const record = this.#records.get(content.id)
     const settlement = record?.settlement ?? this.#guess(content)
-    const inline = record?.inline ?? true
-    const text = resultText({ inline, isError: content.isError }, content.results)
     const time = durationOf(content.createdAt, content.completedAt)
-    const word = settlement === 'ok' ? '' : ` ${settlement}`
     const sign = settlementSign(settlement, this.#paint)
-    return `${sign} ${this.#head(content)}${this.#paint.yellow(word)} ${this.#paint.dim(`${time}, ${text}`)}`
+    const { columns } = this.#screen
+    const head = `${sign} ${this.#head(content)}`
+    const word = settlement === 'ok' ? '' : `${this.#paint.yellow(settlement)} `
+    if (content.isError) {
+      const line = joinToWidth(head, word + this.#paint.dim(time), columns)
+      return [line, `  ${this.#paint.dim(errorText(content.results))}`]
+    }
+    const text = resultText(record?.inline ?? true, content.results)
+    return [joinToWidth(head, word + this.#paint.dim(`${time}, ${text}`), columns)]
   }
 
-  /** A call that never ran has no record here: it was refused or denied. */
-  #guess({ id, isError }: TurnToolCallContent): string {
+  /** A call that never ran has no record here: it was refused, denied or abandoned. */
+  #guess({ id, isError, results }: TurnToolCallContent): string {
     if (!isError) return 'ok'
-    return this.#denied.has(id) ? 'denied' : 'refused'
+    if (this.#denied.has(id)) return 'denied'
+    return errorText(results).startsWith('Abandoned') ? 'abandoned' : 'refused'
   }
 }
 

@@ -34,14 +34,18 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
         if (/^no?$/.test(said)) return { ...base, approve: false }
         if (/^l(ater)?$/.test(said)) return undefined
         if (/^e(dit)?$/.test(said)) {
-          const edited = readArgs(await asked('  as JSON: '))
+          const answered = asked('  as JSON: ')
+          // What was asked stands there already, to be changed.
+          ask.write(shown)
+          const edited = readArgs(await answered)
           if (edited !== undefined) return { ...base, approve: true, args: edited }
           io.stdout.write('  That is not a JSON object.\n')
         }
       }
       return undefined
     } catch {
-      // The terminal went away or Ctrl-C was pressed; nobody has decided.
+      // The terminal went away, or Ctrl-C or Ctrl-D was pressed; nobody has decided.
+      if (!io.signal.aborted) io.stdout.write('\n')
       return undefined
     } finally {
       ask.close()

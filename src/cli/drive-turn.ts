@@ -1,3 +1,4 @@
+import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { TurnOutcome } from '../turn/outcome.ts'
 import type { TurnRunner } from '../turn/turn-runner.ts'
@@ -18,7 +19,7 @@ export async function driveTurn(
   runner: TurnRunner,
   start: () => Promise<TurnOutcome>,
   decide: Decide | undefined,
-  signal: AbortSignal,
+  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (refusal: string) => void },
 ): Promise<DrivenTurn> {
   const calls = new Map<string, ToolCall>()
   let outcome = await start()
@@ -32,7 +33,13 @@ export async function driveTurn(
       if (answer !== undefined) decisions.push(answer)
     }
     if (decisions.length === 0 || signal.aborted) break
-    outcome = await runner.resume({ conversation, decisions, signal })
+    try {
+      outcome = await runner.resume({ conversation, decisions, signal })
+    } catch (error) {
+      // Arguments that somebody mistyped decide nothing: the next round asks again.
+      if (!isBobbinError(error, 'E_INVALID_DECISION')) throw error
+      tell(error.message)
+    }
   }
   return { outcome, calls: [...calls.values()] }
 }

@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { Model } from '../model/model.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Store } from '../store/store.ts'
+import { visibleText } from '../text/visible-text.ts'
 import type { Executor } from '../turn/executor.ts'
 import type { Middleware } from '../turn/middleware.ts'
 import type { TurnOutcome } from '../turn/outcome.ts'
@@ -95,7 +96,10 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
     promptBytes: () => promptBytes,
     async drive(start) {
       try {
-        const turn = await driveTurn(runner, () => start(runner), decide, io.signal)
+        const turn = await driveTurn(runner, () => start(runner), decide, {
+          signal: io.signal,
+          tell: (refusal) => screen.line(paint.yellow(`! ${visibleText(refusal)}`)),
+        })
         if (values.json !== true) view.answer(turn.outcome.text)
         return turn
       } finally {
@@ -154,8 +158,8 @@ const partBytes = (parts: readonly { readonly type: string; readonly text?: stri
   parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0)
 
 /** How a turn's end is told to a script. */
-export function exitCodeOf({ outcome }: DrivenTurn, io: Io): number {
-  if (io.signal.aborted || outcome.status === 'aborted') return EXIT.interrupted
-  if (outcome.status === 'suspended') return EXIT.waiting
-  return outcome.status === 'completed' ? EXIT.ok : EXIT.failed
+export function exitCodeOf({ status }: TurnOutcome, io: Io): number {
+  if (io.signal.aborted || status === 'aborted') return EXIT.interrupted
+  if (status === 'suspended') return EXIT.waiting
+  return status === 'completed' ? EXIT.ok : EXIT.failed
 }

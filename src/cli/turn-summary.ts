@@ -1,3 +1,4 @@
+import type { TurnOutcome } from '../turn/outcome.ts'
 import { BUILT_IN_QUESTION } from './agent.ts'
 import { showBytes, showCount, showDuration, showRounded } from './amounts.ts'
 import { bytesKeptOut, oneLine, shortId } from './call-lines.ts'
@@ -9,16 +10,22 @@ const BYTES_PER_TOKEN = 4
 /** What a turn came to, in a few lines. */
 export function summaryLines(
   { outcome, calls }: DrivenTurn,
-  facts: { readonly durationMs: number; readonly promptBytes: number; readonly store: string },
+  facts: {
+    readonly durationMs: number
+    readonly promptBytes: number
+    readonly store: string
+    readonly columns: number
+  },
   paint: Paint,
 ): string[] {
   const keptOut = calls.reduce((sum, call) => sum + bytesKeptOut(call), 0)
-  const { status, reason, conversation } = outcome
+  const { status, conversation } = outcome
+  const reason = reasonText(outcome)
   const how = status === 'completed' ? paint.green(status) : paint.yellow(status)
   return [
-    paint.dim('─'.repeat(60)),
+    paint.dim('─'.repeat(Math.min(60, facts.columns))),
     `${how} in ${showDuration(facts.durationMs)}: ${showCount(calls.length, 'call')} (${tallied(calls)})`,
-    ...(reason === undefined ? [] : [`${reason.code}: ${oneLine(reason.message, 400)}`]),
+    ...(reason === undefined ? [] : [reason]),
     ...(keptOut === 0
       ? []
       : [
@@ -28,44 +35,66 @@ export function summaryLines(
   ]
 }
 
+/** Why a turn did not complete, and what to type where somebody has to decide. */
+export function reasonText({ reason, status, conversation }: TurnOutcome): string | undefined {
+  if (reason === undefined) return undefined
+  if (status !== 'suspended') return `${reason.code}: ${oneLine(reason.message, 400)}`
+  return `It waits for a decision: \`npx bobbin run --resume ${start(conversation)}\` asks for it.`
+}
+
+/** Enough of an id to find it again. */
+const start = (id: string) => shortId(id).replace('…', '')
+
 function tallied(calls: DrivenTurn['calls']): string {
   const counts = new Map<string, number>()
   for (const { settlement } of calls) counts.set(settlement, (counts.get(settlement) ?? 0) + 1)
   return [...counts].map(([settlement, count]) => `${count} ${settlement}`).join(', ') || 'none'
 }
 
+interface NextStepsOptions {
+  readonly isOffline: boolean
+  readonly columns: number
+  /** The store that was named on the command line. */
+  readonly store: string | undefined
+  /** How another question is asked. */
+  readonly again: string
+}
+
 /** What to type next, made from what just happened. */
 export function nextSteps(
   { outcome, calls }: DrivenTurn,
-  { isOffline }: { readonly isOffline: boolean },
+  { isOffline, columns, store, again }: NextStepsOptions,
   paint: Paint,
 ): string[] {
   const big = calls.toSorted((a, b) => bytesKeptOut(b) - bytesKeptOut(a))[0]
-  const start = (id: string) => shortId(id).replace('…', '')
-  const rows: (readonly [string, string])[] = [
-    ['npx bobbin calls', 'every call as a record; refused and repeated ones stand out'],
-  ]
+  const at = store === undefined ? '' : ` --store ${store}`
+  const rows: (readonly [string, string])[] = [[`npx bobbin calls${at}`, 'every call is a record']]
   if (big !== undefined) {
     const id = start(big.id)
-    rows.push([`npx bobbin calls show ${id}`, 'one record with its checksum and digest'])
+    rows.push([`npx bobbin calls show ${id}${at}`, 'one of them, whole'])
     if (bytesKeptOut(big) > 0) {
-      rows.push([
-        `npx bobbin artifact grep ${id} 'T12:00.* ERROR'`,
-        'query an output as a model does',
-      ])
+      rows.push([`npx bobbin artifact grep ${id} 'T12:00.* ERROR'${at}`, 'ask its output'])
     }
   }
   rows.push(
-    ['npx bobbin verify', 'prove that no record was altered'],
-    [`npx bobbin chat --resume ${start(outcome.conversation)}`, 'go on with this conversation'],
-    ['npm start -- "Which hosts run 5.12.0?"', 'ask something else'],
+    [`npx bobbin verify${at}`, 'no record was altered'],
+    [`npx bobbin chat --resume ${start(outcome.conversation)}${at}`, 'go on from here'],
+    [`${again} "Which hosts run 5.12.0?"`, 'ask something else'],
   )
   const width = Math.max(...rows.map(([command]) => command.length))
+  const isWide = Math.max(...rows.map(([, what]) => width + what.length + 4)) <= columns
   return [
+    ...(isOffline ? [RECORDS, ''] : []),
     'What to try next:',
-    ...rows.map(([command, what]) => `  ${paint.bold(command.padEnd(width))}  ${what}`),
+    ...rows.flatMap(([command, what]) =>
+      isWide
+        ? [`  ${paint.bold(command.padEnd(width))}  ${what}`]
+        : [`  ${paint.bold(command)}`, `    ${what}`],
+    ),
     ...(isOffline ? ['', KEYS] : []),
   ]
 }
 
+const RECORDS =
+  'Each call above is one record: stored before the next step, never changed, named by what was asked. The guard counts them, an approval is bound to one, and a crash loses none.'
 const KEYS = `With OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY set, a model answers “${BUILT_IN_QUESTION}”`

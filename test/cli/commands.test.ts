@@ -27,10 +27,27 @@ let calls: readonly Call[] = []
 const idOf = (tool: string) => calls.find((call) => call.tool === tool)?.id ?? 'none'
 
 describe('the commands, after one turn', () => {
+  let turn = ''
   beforeAll(async () => {
-    await cli(['run', '--quiet'], { cwd })
+    turn = (await cli(['run'], { cwd })).stdout
     calls = jsonLines<Call>((await cli(['calls', '--json'], { cwd })).stdout)
   }, 30_000)
+
+  it('runs through without asking, and writes no control characters', () => {
+    expect(turn).toContain('Nobody is there to ask')
+    expect(turn).toContain('checkout is healthy now')
+    expect(turn).toContain('What to try next:')
+    expect(/[^\n\P{Cc}]/u.test(turn)).toBe(false)
+  })
+
+  it('writes the answer alone with --quiet, and events and the outcome with --json', async () => {
+    const quiet = await cli(['run', '--quiet', 'what is it'], { cwd })
+    expect(quiet.stdout.trim().split('\n')).toHaveLength(1)
+    const { stdout } = await cli(['run', '--json', 'what is it'], { cwd })
+    const events = jsonLines<{ type: string; status?: string }>(stdout)
+    expect(events[0]).toMatchObject({ type: 'message' })
+    expect(events.at(-1)).toMatchObject({ type: 'outcome', status: 'completed' })
+  })
 
   it('lists calls; a repeated and refused one stands out', async () => {
     const { stdout } = await cli(['calls'], { cwd })

@@ -1,32 +1,41 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { screenOf } from './terminal-screen.ts'
 
 /** What a program in a pseudo-terminal did. */
 export interface TerminalRun {
   /** Everything the terminal got, control characters included. */
+  readonly bytes: string
+  /** What a person sees when all is over, with what has scrolled off at the top. */
   readonly screen: string
   readonly code: number
 }
 
-/** An answer that is typed once the screen shows something. */
+/** Keys that are pressed once the terminal shows something new. */
 export interface Typed {
   readonly when: string
   readonly type: string
 }
 
+interface TerminalOptions {
+  readonly cwd: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly typed?: readonly Typed[]
+  readonly columns?: number
+  readonly rows?: number
+}
+
 const TIME_LIMIT_MS = 60_000
 
-/** `script` gives a program a terminal without anything to compile; Linux and macOS bring it. */
-export const hasPseudoTerminal =
-  process.platform !== 'win32' && spawnSync('script', ['--version']).error === undefined
-
-/** Runs a program of this project in a terminal of 100 columns and types as told. */
+/**
+ * Runs a program of this project in a terminal and types as told. `script` gives it one without anything to
+ * compile: Debian counts it as essential, macOS brings it, other systems have it in `util-linux`.
+ */
 export function runInTerminal(
   args: readonly string[],
-  options: { cwd: string; env?: NodeJS.ProcessEnv; typed?: readonly Typed[] },
+  { cwd, env = process.env, typed = [], columns = 100, rows = 40 }: TerminalOptions,
 ): Promise<TerminalRun> {
-  const { cwd, env = process.env, typed = [] } = options
   const line = [process.execPath, ...args].map(quoted).join(' ')
-  const command = `stty cols 100 rows 40 2>/dev/null; exec ${line}`
+  const command = `stty cols ${columns} rows ${rows}; exec ${line}`
   const scriptArgs =
     process.platform === 'darwin'
       ? ['-q', '/dev/null', 'sh', '-c', command]
@@ -35,22 +44,26 @@ export function runInTerminal(
     const child = spawn('script', scriptArgs, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] })
     const timer = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS)
     const waiting = [...typed]
-    let screen = ''
+    let bytes = ''
     let from = 0
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      screen += text
-      const next = waiting[0]
-      if (next === undefined) return
-      const at = screen.indexOf(next.when, from)
-      if (at === -1) return
-      from = at + next.when.length
-      waiting.shift()
-      child.stdin.write(next.type)
+      bytes += text
+      for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        const at = bytes.indexOf(next.when, from)
+        if (at === -1) return
+        from = at + next.when.length
+        waiting.shift()
+        child.stdin.write(next.type)
+      }
     })
-    child.on('error', reject)
+    child.on('error', (error) =>
+      reject(new Error('`script` makes the terminal: install `util-linux`.', { cause: error })),
+    )
     child.on('close', (code) => {
       clearTimeout(timer)
-      resolve({ screen, code: code ?? -1 })
+      void screenOf(bytes, columns, rows).then((screen) => {
+        resolve({ bytes, screen, code: code ?? -1 })
+      })
     })
   })
 }

@@ -5,76 +5,222 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { hasPseudoTerminal, runInTerminal } from './pseudo-terminal.ts'
+import { loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import { runInTerminal, type Typed } from './pseudo-terminal.ts'
+import { writeTerminalAgent } from './terminal-agent.ts'
 
 const bobbin = inRoot('dist', 'cli', 'main.js')
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-cli-'))
-const env = {
-  PATH: process.env['PATH'],
-  HOME: process.env['HOME'],
-  TERM: 'xterm-256color',
-  USER: 'tester',
-}
+const env = { PATH: process.env['PATH'], TERM: 'xterm-256color', USER: 'tester' }
+const PROMPT = '[l]ater: '
+const CTRL_C = '\u0003'
+const CTRL_D = '\u0004'
+const CTRL_U = '\u0015'
 
 beforeAll(async () => {
   const { code, output } = await ensureBuilt()
   if (code !== 0) throw new Error(output)
+  writeTerminalAgent(cwd)
 }, 60_000)
 
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 
-const piped = (args: readonly string[]) =>
-  runCommand(process.execPath, [bobbin, ...args], { cwd, env })
+let stores = 0
+/** A command in a terminal and with a store of its own, and what is left on the screen. */
+const inTerminal = (args: readonly string[], typed: readonly Typed[], columns = 100) =>
+  runInTerminal([bobbin, ...args, '--store', `s${stores++}.db`], { cwd, env, typed, columns })
 
-// Windows and machines without util-linux have no `script` to make a terminal with.
-describe.runIf(hasPseudoTerminal)('bobbin run in a terminal', () => {
-  it('shows progress, asks for the approval, and says what to try next', async () => {
-    const { screen, code } = await runInTerminal([bobbin, 'run'], {
-      cwd,
-      env,
-      typed: [{ when: '[l]ater: ', type: 'y\r' }],
-    })
-    expect(screen).toContain('of 300,000 lines')
-    expect(screen).toContain('kept out of the prompt')
-    expect(screen).toContain('Allow')
-    expect(screen).toContain('checkout is healthy now')
-    expect(screen).toContain('What to try next:')
+/** Times and ids are never twice the same. */
+const timeless = (screen: string) =>
+  screen
+    .replace(/\b\d+ ms|\b\d+\.\d s/g, 'TIME')
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{3}[0-9a-f-]*(~\d)?/g, 'ID')
+
+describe('bobbin run in a terminal', () => {
+  it('moves while calls run, asks, and leaves a screen without a trace of what moved', async () => {
+    const { bytes, screen, code } = await inTerminal(
+      ['run', '--built-in'],
+      [{ when: PROMPT, type: 'y\r' }],
+      80,
+    )
+    expect(bytes).toContain('of 300,000 lines')
+    expect(bytes).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/)
+    expect(screen).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏█]/)
+    const lines = screen.split('\n')
+    expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(16)
+    expect(lines.filter((line) => line.startsWith('⊘'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('read_log service=checkout'))).toHaveLength(1)
+    expect(timeless(screen)).toContain(
+      [
+        '✓ list_deploys TIME, 86,275 lines, 1.5 MB kept out of the prompt',
+        '✓ read_log service=checkout TIME, 300,000 lines, 26.8 MB kept out of the prompt',
+        '',
+        'The outputs stay on the spool; I got handles. What does the log say at noon?',
+      ].join('\n'),
+    )
+    expect(screen).toContain(
+      [
+        '? Allow roll_back {"service":"checkout","to":"5.11.3"}',
+        '  [y]es, [n]o, [e]dit the arguments, [l]ater: y',
+        '✓ roll_back service=checkout to=5.11.3',
+      ].join('\n'),
+    )
+    expect(screen).toContain('It was rolled back to 5.11.3; checkout is healthy now.')
+    expect(screen).toContain('What to try next:\n  npx bobbin calls ')
     expect(code).toBe(0)
+  }, 60_000)
+
+  it('says what to type when the decision is put off', async () => {
+    const { screen, code } = await inTerminal(['run', 'pay'], [{ when: PROMPT, type: 'l\r' }], 60)
+    expect(timeless(screen).split('\n')).toEqual([
+      '> pay',
+      '? Allow pay {"amount":7}',
+      '  [y]es, [n]o, [e]dit the arguments, [l]ater: l',
+      '─'.repeat(60),
+      'suspended in TIME: 0 calls (none)',
+      'It waits for a decision: `npx bobbin run --resume',
+      'ID` asks for it.',
+      expect.stringMatching(/^Recorded in s\d\.db, conversation$/),
+      'ID',
+    ])
+    expect(code).toBe(3)
   }, 60_000)
 
   it('heeds NO_COLOR', async () => {
     const plain = { ...env, NO_COLOR: '1' }
-    const { screen } = await runInTerminal([bobbin, '--help'], { cwd, env: plain })
-    expect(screen).toContain('run one turn')
-    expect(screen).not.toContain('\u001b[')
+    const { bytes } = await runInTerminal([bobbin, '--help'], { cwd, env: plain })
+    expect(bytes).toContain('run one turn')
+    expect(bytes).not.toContain('\u001b[')
   })
 })
 
-describe('bobbin run in a pipe', () => {
-  it('runs through without asking, and writes no control characters', async () => {
-    const { code, output } = await piped(['run'])
-    expect(output).toContain('checkout is healthy now')
-    expect(/[^\n\P{Cc}]/u.test(output)).toBe(false)
+describe('bobbin chat in a terminal', () => {
+  it('answers, asks for approvals at its prompt until the arguments fit, and ends on Ctrl-D', async () => {
+    const { screen, code } = await inTerminal(
+      ['chat'],
+      [
+        { when: '> ', type: 'hello\r' },
+        { when: 'You said hello.', type: '' },
+        { when: '> ', type: 'pay\r' },
+        { when: PROMPT, type: 'e\r' },
+        { when: 'as JSON: ', type: `${CTRL_U}{"amount":"x"}\r` },
+        { when: PROMPT, type: 'e\r' },
+        { when: 'as JSON: ', type: `${CTRL_U}{"amount":9}\r` },
+        { when: 'That is ok.', type: '' },
+        { when: '> ', type: 'pay\r' },
+        { when: PROMPT, type: 'n\r' },
+        { when: 'That is denied.', type: '' },
+        { when: '> ', type: CTRL_D },
+      ],
+    )
+    expect(timeless(screen).split('\n')).toEqual([
+      'Ask something; an empty line ends the conversation.',
+      '> hello',
+      '',
+      'You said hello.',
+      '> pay',
+      '? Allow pay {"amount":7}',
+      '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
+      '  as JSON: {"amount":"x"}',
+      '! `args` of the decision on gate `ID` do not fit the tool:',
+      '`amount`: Instance type "string" is invalid. Expected "number". Nothing was decided; send it again,',
+      'corrected.',
+      '? Allow pay {"amount":7}',
+      '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
+      '  as JSON: {"amount":9}',
+      '⊘ pay amount=7 refused TIME',
+      '  A person changed the arguments; the call ran as `ID`.',
+      '✓ pay amount=9 TIME, 6 bytes in the prompt',
+      '',
+      'That is ok.',
+      '> pay',
+      '? Allow pay {"amount":7}',
+      '  [y]es, [n]o, [e]dit the arguments, [l]ater: n',
+      '⊘ pay amount=7 denied TIME',
+      '  Denied: somebody was asked to approve this call and declined. It was not run.',
+      '',
+      'That is denied.',
+      '>',
+      'npx bobbin chat --resume ID goes on.',
+    ])
     expect(code).toBe(0)
-  }, 30_000)
+  }, 60_000)
 
-  it('writes the answer alone with --quiet, and JSON lines with --json', async () => {
-    const quiet = await piped(['run', '--quiet', 'what is it'])
-    expect(quiet.output.trim().split('\n')).toHaveLength(1)
-    const json = await piped(['run', '--json', 'what is it'])
-    const lines = json.output.trim().split('\n')
-    const events = lines.map((line) => JSON.parse(line) as { type: string; status?: string })
-    expect(events.at(-1)).toMatchObject({ type: 'outcome', status: 'completed' })
+  it.each([
+    ['at its prompt', [{ when: '> ', type: CTRL_C }], 'Interrupted.'],
+    [
+      'behind an answer',
+      [
+        { when: '> ', type: 'hello\r' },
+        { when: 'You said hello.', type: '' },
+        { when: '> ', type: CTRL_C },
+      ],
+      'Interrupted. npx bobbin chat --resume ID goes on.',
+    ],
+    [
+      'while a call runs',
+      [
+        { when: '> ', type: 'wait\r' },
+        { when: 'of 600 steps', type: CTRL_C },
+      ],
+      [
+        '⊘ wait aborted TIME',
+        '  The turn was aborted while the call ran.',
+        'ABORTED: The turn was aborted by its signal.',
+        'Interrupted. npx bobbin chat --resume ID goes on.',
+      ].join('\n'),
+    ],
+    [
+      'at a question',
+      [
+        { when: '> ', type: 'pay\r' },
+        { when: PROMPT, type: CTRL_C },
+      ],
+      [
+        '  [y]es, [n]o, [e]dit the arguments, [l]ater:',
+        'It waits for a decision: `npx bobbin run --resume ID` asks for it.',
+        'Interrupted. npx bobbin chat --resume ID goes on.',
+      ].join('\n'),
+    ],
+  ])(
+    'ends on Ctrl-C %s with the way out',
+    async (_title, typed, end) => {
+      const { screen, code } = await inTerminal(['chat'], typed)
+      expect(timeless(screen).endsWith(end)).toBe(true)
+      expect(screen).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏█]/)
+      expect(code).toBe(130)
+    },
+    60_000,
+  )
+})
+
+const piped = (args: readonly string[]) =>
+  runCommand(process.execPath, [bobbin, ...args], { cwd, env })
+
+describe('bobbin run in a pipe', () => {
+  it('waits instead of asking, and writes no control characters', async () => {
+    const { code, output } = await piped(['run', 'pay'])
+    expect(output).toContain('It waits for a decision')
+    expect(/[^\n\P{Cc}]/u.test(output)).toBe(false)
+    expect(code).toBe(3)
   }, 30_000)
 })
 
 describe('the agent file of the documentation', () => {
-  it('loads, and its model is asked', async () => {
-    const own = { ...env, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9' }
+  it('loads, and its model answers', async () => {
+    const text = { type: 'output_text', text: 'Hello to you.', annotations: [] }
+    const message = { type: 'message', id: 'msg_1', role: 'assistant', content: [text] }
+    const response = { id: 'r', object: 'response', status: 'completed', output: [message] }
+    const events = [{ type: 'response.completed', sequence_number: 1, response }]
+    const server = await loopbackProvider({ api: 'openai-responses', exchanges: [{ events }] })
+    const own = { ...env, OPENAI_API_KEY: 'k', OPENAI_BASE_URL: server.url }
     // The page shows this very file; see test/reference.test.ts.
-    const args = [bobbin, 'run', 'hello', '--agent', inRoot('examples', 'agent', 'agent.mjs')]
-    const { code, output } = await runCommand(process.execPath, args, { cwd, env: own })
-    expect(output).toContain('MODEL_FAILED')
-    expect(code).toBe(1)
+    const args = ['run', 'hello', '--quiet', '--agent', inRoot('examples', 'agent', 'agent.mjs')]
+    const { code, output } = await runCommand(process.execPath, [bobbin, ...args], {
+      cwd,
+      env: own,
+    })
+    await server.close()
+    expect({ code, output }).toEqual({ code: 0, output: 'Hello to you.\n' })
   }, 30_000)
 })

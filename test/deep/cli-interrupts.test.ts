@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { hasPseudoTerminal, runInTerminal } from '../cli/pseudo-terminal.ts'
+import { runInTerminal } from '../cli/pseudo-terminal.ts'
 
 const bobbin = inRoot('dist', 'cli', 'main.js')
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-cli-'))
@@ -26,8 +26,7 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 const piped = (args: readonly string[]) =>
   runCommand(process.execPath, [bobbin, ...args], { cwd, env })
 
-// Windows and machines without util-linux have no `script` to make a terminal with.
-describe.runIf(hasPseudoTerminal)('bobbin run, interrupted', () => {
+describe('bobbin run, interrupted', () => {
   it('leaves the decision open on Ctrl-C, and asks again when the conversation is resumed', async () => {
     const asked = await runInTerminal([bobbin, 'run'], {
       cwd,

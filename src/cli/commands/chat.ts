@@ -5,7 +5,8 @@ import { findConversation } from '../find-record.ts'
 import { EXIT, type Io, isInteractive } from '../io.ts'
 import { writeOutcome } from '../json-view.ts'
 import { withStore } from '../store-location.ts'
-import { openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
+import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
+import { reasonText } from '../turn-summary.ts'
 
 const OPTIONS = {
   ...TURN_OPTIONS,
@@ -41,12 +42,18 @@ async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): P
       ...(conversation !== undefined && { conversation }),
     })
     conversation = done.conversation
-    code = done.status === 'completed' ? code : EXIT.failed
+    // What failed once stays told; what waits can be decided by a later turn.
+    if (code !== EXIT.failed) code = exitCodeOf(done, io)
   }
-  if (conversation !== undefined && values.json !== true) {
-    session.screen.line(session.paint.dim(`bobbin chat --resume ${conversation} goes on with it`))
-  }
+  if (values.json !== true) tellEnd(session, io, conversation)
   return io.signal.aborted ? EXIT.interrupted : code
+}
+
+function tellEnd({ screen, paint }: TurnSession, io: Io, conversation: string | undefined): void {
+  const interrupted = io.signal.aborted ? 'Interrupted. ' : ''
+  const goOn = conversation === undefined ? '' : `npx bobbin chat --resume ${conversation} goes on.`
+  const said = `${interrupted}${goOn}`.trim()
+  if (said !== '') screen.line(paint.dim(said))
 }
 
 async function turn(
@@ -66,8 +73,8 @@ async function turn(
   if (values.json === true) writeOutcome(io, driven)
   else {
     session.screen.endText()
-    if (outcome.reason !== undefined)
-      session.screen.line(session.paint.yellow(outcome.reason.message))
+    const reason = reasonText(outcome)
+    if (reason !== undefined) session.screen.line(session.paint.yellow(reason))
   }
   return outcome
 }
@@ -90,10 +97,17 @@ async function nextLine(io: Io, { paint }: TurnSession): Promise<string | undefi
 function askLine(io: Io, prompt: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const ask = createInterface({ input: io.stdin, output: io.stdout as NodeJS.WritableStream })
+    const stop = () => ask.close()
     let line: string | undefined
-    ask.on('SIGINT', () => ask.close())
-    io.signal.addEventListener('abort', () => ask.close(), { once: true })
-    ask.on('close', () => resolve(line))
+    // Ctrl-C is a signal here like anywhere else.
+    ask.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+    io.signal.addEventListener('abort', stop)
+    ask.on('close', () => {
+      io.signal.removeEventListener('abort', stop)
+      // Whoever leaves presses no Enter, and what comes next begins a line.
+      if (line === undefined) io.stdout.write('\n')
+      resolve(line)
+    })
     ask.question(prompt, (answer) => {
       line = answer.trim()
       ask.close()

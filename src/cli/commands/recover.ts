@@ -29,7 +29,7 @@ export const recover = command({
           session.screen.endText()
           session.screen.line(`${conversation}: ${turn.outcome.status}`)
         }
-        code = Math.max(code, exitCodeOf(turn, io))
+        code = Math.max(code, exitCodeOf(turn.outcome, io))
         if (io.signal.aborted) break
       }
       return code

@@ -55,6 +55,7 @@ async function runTurn(
     durationMs: performance.now() - started,
     promptBytes: session.promptBytes(),
     store: session.store,
+    columns: session.screen.columns,
   }
   if (values.json === true) writeOutcome(io, turn)
   else if (values.quiet === true) io.stdout.write(`${turn.outcome.text}\n`)
@@ -62,10 +63,14 @@ async function runTurn(
     session.screen.endText()
     for (const line of summaryLines(turn, facts, session.paint)) session.screen.line(line)
     if (session.isBuiltIn && turn.outcome.status === 'completed') {
-      for (const line of ['', ...nextSteps(turn, session, session.paint)]) session.screen.line(line)
+      const { isOffline, paint } = session
+      const { columns } = facts
+      const again = io.env['npm_lifecycle_event'] === 'start' ? 'npm start --' : 'npx bobbin run'
+      const steps = nextSteps(turn, { isOffline, columns, store: values.store, again }, paint)
+      for (const line of ['', ...steps]) session.screen.line(line)
     }
   }
-  return exitCodeOf(turn, io)
+  return exitCodeOf(turn.outcome, io)
 }
 
 async function questionOf(

@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { inRoot } from '../../scripts/project.mjs'
+
+/** An agent that does what the question says: `pay` asks for an approval, `wait` takes a minute. */
+const SOURCE = `import { Tool } from ${JSON.stringify(pathToFileURL(inRoot('dist', 'index.js')).href)}
+
+const amounts = {
+  type: 'object',
+  properties: { amount: { type: 'number' } },
+  required: ['amount'],
+  additionalProperties: false,
+}
+const pay = new Tool({
+  name: 'pay',
+  description: 'Pays.',
+  inputSchema: amounts,
+  effect: 'write',
+  approval: true,
+  handler: ({ amount }) => 'paid ' + amount,
+})
+const wait = new Tool({
+  name: 'wait',
+  description: 'Waits.',
+  inputSchema: { type: 'object', properties: {} },
+  effect: 'read',
+  handler: async (_, { signal, progress }) => {
+    for (let done = 0; done < 600; done++) {
+      progress({ done, total: 600, unit: 'steps' })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      signal.throwIfAborted()
+    }
+    return 'waited'
+  },
+})
+
+export const tools = [pay, wait]
+export const executor = async ({ items, turnToolCalls }) => {
+  const at = items.findLastIndex((item) => item.type === 'message' && item.role === 'user')
+  const question = items[at].parts[0].text
+  if (items.slice(at).some((item) => item.type === 'call')) {
+    return { answer: 'That is ' + turnToolCalls.at(-1).settlement + '.' }
+  }
+  if (question === 'pay') return { calls: [{ tool: 'pay', args: { amount: 7 } }] }
+  if (question === 'wait') return { calls: [{ tool: 'wait', args: {} }] }
+  return { answer: 'You said ' + question + '.' }
+}
+`
+
+/** Puts the agent into a folder, where \`bobbin\` finds it. */
+export function writeTerminalAgent(folder: string): void {
+  writeFileSync(join(folder, 'agent.mjs'), SOURCE)
+}

@@ -38,8 +38,15 @@ export function providerFailure(
 ): BobbinError {
   const { message, ...known } = facts
   const data: ProviderFailure = { ...known, isRetryable: RETRYABLE.has(code) }
-  const status = facts.status === undefined ? '' : ` (${facts.status})`
-  return new BobbinError(code, `\`${facts.api}\` answered${status}: ${message}`, data, { cause })
+  return new BobbinError(code, sentenceOf(facts, code), data, { cause })
+}
+
+function sentenceOf({ api, status, message }: FailureFacts, code: FailureCode): string {
+  if (code === 'E_PROVIDER_UNREACHABLE') return `\`${api}\` did not answer: ${message}`
+  if (status === undefined) return `\`${api}\` answered: ${message}`
+  // Some clients put the status before the provider's words.
+  const said = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
+  return `\`${api}\` answered (${status}): ${said}`
 }
 
 /** What the official clients' errors hold. They are known by shape, so that no copy of one is needed. */

@@ -9,6 +9,8 @@ export interface DrivenTurn {
   readonly outcome: TurnOutcome
   /** The calls of all its parts: those before a decision, and those after it. */
   readonly calls: readonly ToolCall[]
+  /** What to do about a failure, where there is something to do. */
+  readonly wayOut?: string | undefined
 }
 
 /** More decisions than any turn needs; a loop without an end would be worse. */

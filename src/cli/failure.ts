@@ -46,10 +46,23 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : 'UNEXPECTED'
 }
 
+/** What to tell of a conversation that another process holds. */
+export function heldText(conversation: string, expiresAt: number): string {
+  const until = new Date(expiresAt).toISOString().slice(11, 19)
+  return `\`${conversation}\` is held until ${until} UTC by whoever runs it: wait for it, or \`bobbin recover --force\` when that process is dead.`
+}
+
 function sentenceOf(error: unknown, code: string): string {
   if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) {
     const { detail } = error.data
     return `${error.message} It said: ${detail.split('\n')[0]}. ${storeWayOut(error)}`
+  }
+  if (isBobbinError(error, 'E_CONVERSATION_BUSY')) {
+    const { conversation, expiresAt } = error.data
+    return heldText(conversation, expiresAt)
+  }
+  if (isBobbinError(error, 'E_INVALID_IMPORT')) {
+    return `${error.message} Nothing was imported; give it a file that \`bobbin export\` wrote.`
   }
   if (isBobbinError(error)) return error.message
   const said = error instanceof Error ? error.message : String(error)
@@ -57,6 +70,22 @@ function sentenceOf(error: unknown, code: string): string {
   const path = (error as { readonly path?: unknown } | null)?.path
   if (wayOut !== undefined) return typeof path === 'string' ? `\`${path}\`: ${wayOut}` : wayOut
   return said.split('\n')[0] ?? said
+}
+
+const OTHER_MODEL = 'choose another with --model, or go without one with --offline.'
+const PROVIDER_WAYS_OUT: Readonly<Record<string, string>> = {
+  E_PROVIDER_AUTH: `Check the provider’s key in your environment, ${OTHER_MODEL}`,
+  E_PROVIDER_NOT_FOUND: 'Check the name in --model and the address in --base-url.',
+  E_PROVIDER_UNREACHABLE: `Check the network and the address in --base-url, ${OTHER_MODEL}`,
+  E_PROVIDER_RATE_LIMITED: `Wait and ask again, ${OTHER_MODEL}`,
+  E_PROVIDER_UNAVAILABLE: `Wait and ask again, ${OTHER_MODEL}`,
+}
+
+/** What to do about the error that ended a turn, where there is something to do. */
+export function wayOutOf(error: unknown): string | undefined {
+  if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) return storeWayOut(error)
+  const code = codeOf(error)
+  return PROVIDER_WAYS_OUT[code] ?? WAYS_OUT[code]
 }
 
 function storeWayOut(error: { readonly data: { readonly reason: string } }): string {

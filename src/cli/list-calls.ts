@@ -1,3 +1,4 @@
+import { SETTLEMENTS } from '../records/tool-call.ts'
 import type { Store } from '../store/store.ts'
 import { showBytes } from './amounts.ts'
 import { briefArgs, oneLine, settlementSign, shortId } from './call-lines.ts'
@@ -6,6 +7,7 @@ import { eachCall, type FoundCall, findConversation } from './find-record.ts'
 import type { Io } from './io.ts'
 import { writeJson } from './json-view.ts'
 import { type Paint, paintFor } from './paint.ts'
+import { usageError } from './usage-error.ts'
 
 /** A stored `ToolCall`, as far as the command line reads it. */
 interface StoredCall {
@@ -26,6 +28,12 @@ export const storedCall = ({ entry }: FoundCall) => entry.data as unknown as Sto
 /** The options as the store's filter. */
 export async function callFilter(store: Store, values: CallsValues) {
   const { conversation, tool, settlement, checksum } = values
+  if (settlement !== undefined && !SETTLEMENTS.some((each) => each === settlement)) {
+    throw usageError(
+      `\`--settlement ${settlement}\` is none: use ${SETTLEMENTS.join(', ')}.`,
+      'calls',
+    )
+  }
   return {
     ...(conversation !== undefined && {
       conversation: (await findConversation(store, conversation)).id,
@@ -44,11 +52,14 @@ export async function listCalls(
   io: Io,
 ): Promise<void> {
   const line = callLines(paintFor(io))
+  let isEmpty = true
   for await (const found of eachCall(store, await callFilter(store, values))) {
+    isEmpty = false
     if (values.json === true)
       writeJson(io, { conversation: found.conversation, ...found.entry.data })
     else io.stdout.write(`${line(found)}\n`)
   }
+  if (isEmpty && values.json !== true) io.stderr.write('There are no such calls.\n')
 }
 
 /** Remembers what went by, so that a repeated call says how often it was made in its turn. */

@@ -21,7 +21,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(EXIT.failed)
 })
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const code = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
@@ -29,3 +29,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   signal: abort.signal,
 })
+
+// Whatever an agent file left open must not keep the command alive, and nothing written may be lost.
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise<void>((resolve) => stream.write('', () => resolve()))
+}
+process.exit(code)

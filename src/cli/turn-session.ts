@@ -12,6 +12,7 @@ import { findAgentFile, loadAgentFile } from './agent-file.ts'
 import { approvalPrompt, type Decide, fixedAnswer } from './approval-prompt.ts'
 import type { Options, Values } from './command.ts'
 import { type DrivenTurn, driveTurn } from './drive-turn.ts'
+import { wayOutOf } from './failure.ts'
 import { EXIT, type Io, isInteractive } from './io.ts'
 import { jsonView } from './json-view.ts'
 import { chooseModel, MODEL_OPTIONS, openModel } from './model-choice.ts'
@@ -76,6 +77,8 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
     middleware: [measure, ...(agent.middleware ?? []), view.middleware],
     store,
   })
+  let failure: unknown
+  runner.observe('error', ({ error }) => (failure = error))
   if (values.json === true) jsonView(runner, io)
   else view.attach(runner)
   const choose = decider(values, io, isBuiltIn, screen, paint)
@@ -101,7 +104,7 @@ export async function openSession(values: TurnValues, io: Io, store: Store): Pro
           tell: (refusal) => screen.line(paint.yellow(`! ${visibleText(refusal)}`)),
         })
         if (values.json !== true) view.answer(turn.outcome.text)
-        return turn
+        return turn.outcome.status === 'failed' ? { ...turn, wayOut: wayOutOf(failure) } : turn
       } finally {
         view.stop()
       }

@@ -1,4 +1,3 @@
-import type { TurnOutcome } from '../turn/outcome.ts'
 import { BUILT_IN_QUESTION } from './agent.ts'
 import { showBytes, showCount, showDuration, showRounded } from './amounts.ts'
 import { bytesKeptOut, oneLine, shortId } from './call-lines.ts'
@@ -9,7 +8,7 @@ const BYTES_PER_TOKEN = 4
 
 /** What a turn came to, in a few lines. */
 export function summaryLines(
-  { outcome, calls }: DrivenTurn,
+  turn: DrivenTurn,
   facts: {
     readonly durationMs: number
     readonly promptBytes: number
@@ -18,9 +17,10 @@ export function summaryLines(
   },
   paint: Paint,
 ): string[] {
+  const { calls } = turn
   const keptOut = calls.reduce((sum, call) => sum + bytesKeptOut(call), 0)
-  const { status, conversation } = outcome
-  const reason = reasonText(outcome)
+  const { status, conversation } = turn.outcome
+  const reason = reasonText(turn)
   const how = status === 'completed' ? paint.green(status) : paint.yellow(status)
   return [
     paint.dim('─'.repeat(Math.min(60, facts.columns))),
@@ -35,10 +35,14 @@ export function summaryLines(
   ]
 }
 
-/** Why a turn did not complete, and what to type where somebody has to decide. */
-export function reasonText({ reason, status, conversation }: TurnOutcome): string | undefined {
+/** Why a turn did not complete, and the way out. */
+export function reasonText({ outcome, wayOut = '' }: DrivenTurn): string | undefined {
+  const { reason, status, conversation } = outcome
   if (reason === undefined) return undefined
-  if (status !== 'suspended') return `${reason.code}: ${oneLine(reason.message, 400)}`
+  if (status !== 'suspended') {
+    const said = oneLine(reason.message, 400).replace(/([^.!?…])$/, '$1.')
+    return `${reason.code}: ${said} ${wayOut}`.trimEnd()
+  }
   return `It waits for a decision: \`npx bobbin run --resume ${start(conversation)}\` asks for it.`
 }
 

@@ -1,5 +1,5 @@
 import type { DateTime } from 'luxon'
-import type { ToolCall } from '../records/tool-call.ts'
+import { SETTLEMENTS, type Settlement, type ToolCall } from '../records/tool-call.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
 import type { Middleware } from '../turn/middleware.ts'
 import type { TurnRunner } from '../turn/turn-runner.ts'
@@ -138,11 +138,12 @@ export class TurnView {
     return [joinToWidth(head, word + this.#paint.dim(`${time}, ${text}`), columns)]
   }
 
-  /** A call that never ran has no record here: it was refused, denied or abandoned. */
-  #guess({ id, isError, results }: TurnToolCallContent): string {
+  /** A call that did not run in this turn has no record here; its text begins with what became of it. */
+  #guess({ id, isError, results }: TurnToolCallContent): Settlement {
     if (!isError) return 'ok'
     if (this.#denied.has(id)) return 'denied'
-    return errorText(results).startsWith('Abandoned') ? 'abandoned' : 'refused'
+    const text = errorText(results).toLowerCase()
+    return SETTLEMENTS.find((each) => text.startsWith(each.replace('-', ' '))) ?? 'refused'
   }
 }
 

@@ -107,11 +107,14 @@ const PROVIDERS = [
   ['openai-chat', 'openai-chat', 'OPENAI_API_KEY'],
   ['anthropic', 'anthropic-messages', 'ANTHROPIC_API_KEY'],
   ['gemini', 'gemini', 'GEMINI_API_KEY'],
+  ['foundry', 'foundry', 'AZURE_OPENAI_API_KEY'],
 ] as const satisfies readonly (readonly [string, WireApi, string])[]
 
 async function ask(provider: string, api: WireApi, key: string, status?: number) {
   const exchanges =
-    status === undefined ? (EVENTS[api] ?? []).map((events) => ({ events })) : [{ status }]
+    status === undefined
+      ? (EVENTS[api === 'foundry' ? 'openai-responses' : api] ?? []).map((events) => ({ events }))
+      : [{ status }]
   server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
   const args = ['run', 'Is it up?', '--model', `${provider}:m`, '--base-url', server.url]
   return cli(args, { cwd, env: { [key]: 'k' } })
@@ -128,9 +131,30 @@ describe('bobbin run with a model', () => {
 
   it.each(PROVIDERS)('%s tells of a key that is refused', async (provider, api, key) => {
     const { stdout, code } = await ask(provider, api, key, 401)
-    expect(stdout).toContain('MODEL_FAILED')
-    expect(stdout).toContain('(401)')
+    expect(stdout).toMatch(
+      /^MODEL_FAILED: `[\w-]+` answered \(401\): .+\. Check the provider’s key in your environment, .+--offline\.$/m,
+    )
     expect(code).toBe(1)
     expect(server?.requests).toHaveLength(1)
+  })
+
+  it('tells of a server that is not there, for every provider', async () => {
+    const { url, close } = await loopbackProvider({ api: 'openai-chat', exchanges: [] })
+    await close()
+    // At once, because each of them waits before it tries again.
+    const ends = PROVIDERS.map(async ([provider, , key]) => {
+      const args = ['run', 'Is it up?', '--quiet', '--model', `${provider}:m`, '--base-url', url]
+      return cli([...args, '--store', `${provider}.db`], { cwd, env: { [key]: 'k' } })
+    })
+    for (const { stdout, stderr, code } of await Promise.all(ends)) {
+      expect(stderr).toMatch(
+        /^bobbin: MODEL_FAILED: `[\w-]+` did not answer: .+\. Check the network and the address in --base-url, .+\.\n$/,
+      )
+      expect({ stdout, code }).toEqual({ stdout: '', code: 1 })
+    }
+  })
+
+  it('leaves a store that verifies, whatever failed', async () => {
+    expect((await cli(['verify'], { cwd })).code).toBe(0)
   })
 })

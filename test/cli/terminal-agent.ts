@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inRoot } from '../../scripts/project.mjs'
 
-/** An agent that does what the question says: `pay` asks for an approval, `wait` takes a minute. */
+/**
+ * An agent that does what the question says: `pay` asks for an approval, `wait` takes a minute and
+ * can be stopped, `charge` takes a minute and cannot.
+ */
 const SOURCE = `import { Tool } from ${JSON.stringify(pathToFileURL(inRoot('dist', 'index.js')).href)}
 
 const amounts = {
@@ -35,7 +38,18 @@ const wait = new Tool({
   },
 })
 
-export const tools = [pay, wait]
+const charge = new Tool({
+  name: 'charge',
+  description: 'Charges.',
+  inputSchema: { type: 'object', properties: {} },
+  effect: 'write',
+  handler: (_, { progress }) => {
+    progress('under way')
+    return new Promise((resolve) => setTimeout(() => resolve('charged'), 60_000))
+  },
+})
+
+export const tools = [pay, wait, charge]
 export const executor = async ({ items, turnToolCalls }) => {
   const at = items.findLastIndex((item) => item.type === 'message' && item.role === 'user')
   const question = items[at].parts[0].text
@@ -43,6 +57,7 @@ export const executor = async ({ items, turnToolCalls }) => {
     return { answer: 'That is ' + turnToolCalls.at(-1).settlement + '.' }
   }
   if (question === 'pay') return { calls: [{ tool: 'pay', args: { amount: 7 } }] }
+  if (question === 'charge') return { calls: [{ tool: 'charge', args: {} }] }
   if (question === 'wait') return { calls: [{ tool: 'wait', args: {} }] }
   return { answer: 'You said ' + question + '.' }
 }

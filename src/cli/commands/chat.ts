@@ -73,7 +73,7 @@ async function turn(
   if (values.json === true) writeOutcome(io, driven)
   else {
     session.screen.endText()
-    const reason = reasonText(outcome)
+    const reason = reasonText(driven)
     if (reason !== undefined) session.screen.line(session.paint.yellow(reason))
   }
   return outcome

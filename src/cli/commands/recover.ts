@@ -1,33 +1,52 @@
 import type { Store } from '../../store/store.ts'
 import { command } from '../command.ts'
+import { heldText } from '../failure.ts'
 import { eachConversation, findConversation } from '../find-record.ts'
 import { EXIT } from '../io.ts'
 import { writeOutcome } from '../json-view.ts'
 import { withStore } from '../store-location.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS } from '../turn-session.ts'
+import { reasonText } from '../turn-summary.ts'
 
 export const recover = command({
   name: 'recover',
   usage: ['recover [CONVERSATION …]'],
   about:
     'Picks up what a dead process left: finishes what is safe to finish, marks the rest in doubt, and goes on. Without a name, every conversation whose last turn has no end.',
-  options: TURN_OPTIONS,
+  options: {
+    ...TURN_OPTIONS,
+    force: {
+      type: 'boolean',
+      help: 'Take over at once from a process that is known to be dead, without waiting for its lease',
+    },
+  },
   run: ({ values, positionals }, io) =>
     withStore(values, io, { create: false }, async (store) => {
-      const ids = positionals.length > 0 ? await named(store, positionals) : await unfinished(store)
-      if (ids.length === 0 && values.json !== true) io.stdout.write('Nothing to recover.\n')
-      let code: number = EXIT.ok
+      const force = values.force === true
+      const { ids, held } =
+        positionals.length > 0
+          ? { ids: await named(store, positionals), held: [] }
+          : await unfinished(store, force)
+      if (ids.length + held.length === 0 && values.json !== true) {
+        io.stdout.write('Nothing to recover.\n')
+      }
+      for (const { id, expiresAt } of held) {
+        io.stderr.write(`bobbin: ${heldText(id, expiresAt)}\n`)
+      }
+      let code: number = held.length === 0 ? EXIT.ok : EXIT.failed
       for (const conversation of ids) {
         const session = await openSession(values, io, store)
         if (values.json !== true)
           session.screen.line(session.paint.dim(`> recover ${conversation}`))
         const turn = await session.drive((runner) =>
-          runner.recover({ conversation, signal: io.signal }),
+          runner.recover({ conversation, signal: io.signal, force }),
         )
         if (values.json === true) writeOutcome(io, turn)
         else {
           session.screen.endText()
+          const reason = reasonText(turn)
           session.screen.line(`${conversation}: ${turn.outcome.status}`)
+          if (reason !== undefined) session.screen.line(reason)
         }
         code = Math.max(code, exitCodeOf(turn.outcome, io))
         if (io.signal.aborted) break
@@ -41,15 +60,18 @@ async function named(store: Store, names: readonly string[]): Promise<string[]> 
   return infos.map(({ id }) => id)
 }
 
-/** Conversations that nobody holds and whose last turn began without ending. */
-async function unfinished(store: Store): Promise<string[]> {
+/** Conversations whose last turn began without ending: free ones, and those that somebody still holds. */
+async function unfinished(store: Store, force: boolean) {
   const ids: string[] = []
+  const held: { readonly id: string; readonly expiresAt: number }[] = []
   for await (const { id, holder } of eachConversation(store)) {
     const starts = await store.count({ conversation: id, kind: 'turn-start' })
     const ends = await store.count({ conversation: id, kind: 'turn-end' })
-    if (holder === undefined && starts > ends && (await lastTurnIsOpen(store, id))) ids.push(id)
+    if (starts <= ends || !(await lastTurnIsOpen(store, id))) continue
+    if (holder === undefined || force) ids.push(id)
+    else held.push({ id, expiresAt: holder.expiresAt })
   }
-  return ids
+  return { ids, held }
 }
 
 async function lastTurnIsOpen(store: Store, conversation: string): Promise<boolean> {

@@ -1,12 +1,13 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Store } from '../../store/store.ts'
 import { command, type Values } from '../command.ts'
+import type { DrivenTurn } from '../drive-turn.ts'
 import { findConversation } from '../find-record.ts'
 import type { Io } from '../io.ts'
 import { writeOutcome } from '../json-view.ts'
 import { withStore } from '../store-location.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
-import { nextSteps, summaryLines } from '../turn-summary.ts'
+import { nextSteps, reasonText, summaryLines } from '../turn-summary.ts'
 import { usageError } from '../usage-error.ts'
 
 const OPTIONS = {
@@ -58,7 +59,7 @@ async function runTurn(
     columns: session.screen.columns,
   }
   if (values.json === true) writeOutcome(io, turn)
-  else if (values.quiet === true) io.stdout.write(`${turn.outcome.text}\n`)
+  else if (values.quiet === true) tellAnswer(turn, io)
   else {
     session.screen.endText()
     for (const line of summaryLines(turn, facts, session.paint)) session.screen.line(line)
@@ -71,6 +72,13 @@ async function runTurn(
     }
   }
   return exitCodeOf(turn.outcome, io)
+}
+
+/** The answer alone; where there is none, why, and not where the answer would be. */
+function tellAnswer(turn: DrivenTurn, io: Io): void {
+  const reason = reasonText(turn)
+  if (turn.outcome.text !== '') io.stdout.write(`${turn.outcome.text}\n`)
+  if (reason !== undefined) io.stderr.write(`bobbin: ${reason}\n`)
 }
 
 async function questionOf(

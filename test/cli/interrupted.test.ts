@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureBuilt } from '../../scripts/ensure-built.mjs'
+import { inRoot } from '../../scripts/project.mjs'
+import { cli } from './in-process.ts'
+import { writeTerminalAgent } from './terminal-agent.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'bobbin-interrupted-'))
+
+beforeAll(async () => {
+  const { code, output } = await ensureBuilt()
+  if (code !== 0) throw new Error(output)
+  writeTerminalAgent(cwd)
+}, 60_000)
+
+afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+/** Starts a call that takes a minute, in a process of its own, and ends that with a signal. */
+async function interrupt(store: string, signal: NodeJS.Signals) {
+  const args = [inRoot('dist', 'cli', 'main.js'), 'run', 'charge', '--json', '--store', store]
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const wasUnderWay = output.includes('under way')
+    output += text
+    if (!wasUnderWay && output.includes('under way')) child.kill(signal)
+  })
+  const started = Date.now()
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, output, took: Date.now() - started }
+}
+
+describe('a process that is killed while a call runs', () => {
+  it('leaves what `bobbin recover` marks in doubt, and `bobbin calls` shows so', async () => {
+    const store = ['--store', 'killed.db']
+    expect((await interrupt('killed.db', 'SIGKILL')).code).toBe(null)
+
+    const held = await cli(['recover', ...store], { cwd })
+    expect(held.stderr).toMatch(
+      /^bobbin: `[0-9a-f-]{36}` is held until .+ or `bobbin recover --force` when that process is dead\.\n$/,
+    )
+    expect({ stdout: held.stdout, code: held.code }).toEqual({ stdout: '', code: 1 })
+    const busy = await cli(['run', '--resume', 'last', 'hello', '--quiet', ...store], { cwd })
+    expect(busy).toEqual({ stdout: '', stderr: held.stderr, code: 1 })
+
+    const { stdout, stderr, code } = await cli(['recover', '--force', ...store], { cwd })
+    expect(stdout).toContain('nobody knows whether it took effect')
+    expect(stdout).toMatch(/^\? charge in-doubt /m)
+    expect(stdout).toContain('That is in-doubt.')
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+
+    const calls = await cli(['calls', '--settlement', 'in-doubt', ...store], { cwd })
+    expect(calls.stdout).toMatch(/^\? {2}.+ charge .+ in-doubt\n$/)
+    expect(await cli(['verify', ...store], { cwd })).toMatchObject({ code: 0 })
+    expect(await cli(['recover', ...store], { cwd })).toMatchObject({
+      stdout: 'Nothing to recover.\n',
+      code: 0,
+    })
+  }, 30_000)
+})
+
+describe('a process that is interrupted while a call runs', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'ends on %s at once, with the call settled and the store intact',
+    async (signal) => {
+      const { code, output, took } = await interrupt(`${signal}.db`, signal)
+      const last: unknown = JSON.parse(output.trim().split('\n').at(-1) ?? '')
+      expect(last).toMatchObject({
+        type: 'outcome',
+        status: 'aborted',
+        toolCalls: [{ tool: 'charge', settlement: 'in-doubt' }],
+      })
+      expect(code).toBe(130)
+      // Its handler still runs for a minute; nobody waits for that.
+      expect(took).toBeLessThan(20_000)
+      expect(await cli(['verify', '--store', `${signal}.db`], { cwd })).toMatchObject({ code: 0 })
+    },
+    30_000,
+  )
+})

@@ -59,6 +59,10 @@ const REPAIRS: Readonly<Record<string, DirectRepair>> = {
     delete payload['agent']
     return `${path}: called agent_reference`
   },
+  'id-for-old-model': (_payload, { path, owner }) => {
+    delete owner['id']
+    return `${path}: left out, calls and responses pair by position there`
+  },
   'missing-signature': (_payload, { path, owner }) => {
     owner['thoughtSignature'] = NO_SIGNATURE
     return `${path}: told that its signature is lost`

@@ -93,7 +93,8 @@ export const knownViolations: readonly KnownViolation[] = [
   {
     api: 'openai-responses',
     violation: 'function_call replayed without the reasoning item that came before it',
-    unseen: 'what was dropped has left no trace in the history',
+    unseen:
+      'what was dropped has left no trace: a call without reasoning before it is allowed as well',
   },
   responses(
     'reasoning item replayed without the item that followed it',
@@ -190,7 +191,7 @@ export const knownViolations: readonly KnownViolation[] = [
   {
     api: 'anthropic-messages',
     violation: 'forged encrypted_content',
-    unseen: 'only the provider can tell its own ciphertext from another',
+    unseen: 'ciphertext has no documented form, and only the provider can open it',
   },
   messages(
     'thinking block changed, dropped or reordered in the latest assistant message',
@@ -238,13 +239,15 @@ export const knownViolations: readonly KnownViolation[] = [
   {
     api: 'gemini',
     violation: 'thoughtSignature of another model, route or key',
-    unseen: 'a signature does not say who made it',
+    unseen: 'a signature does not say which model, route or key made it',
   },
-  {
-    api: 'gemini',
-    violation: 'id sent to a backend that does not know it (Vertex Express, Gemini 2.x, gateways)',
-    unseen: 'the history does not say which backend it goes to',
-  },
+  // Of the backends, a history can name the model; Vertex Express and gateways are known by address only.
+  gemini(
+    'id sent to a backend that does not know it (Vertex Express, Gemini 2.x, gateways)',
+    'id-for-old-model',
+    [says, model(fCall({ id: 'c1' })), tool(fResponse({ id: 'c1' }))],
+    { model: 'gemini-2.5-flash' },
+  ),
   gemini('functionResponse.id differs from functionCall.id (Gemini 3.7)', 'response-id', [
     says,
     model(fCall({ id: 'c1' }, { thoughtSignature: 'c2ln' })),

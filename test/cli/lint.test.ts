@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { inRoot } from '../../scripts/project.mjs'
 import type { WireApi } from '../../src/model/wire-adapter.ts'
 import { wire } from '../../src/wire/index.ts'
 import { cli } from './in-process.ts'
@@ -40,6 +41,20 @@ describe('bobbin lint', () => {
     const mended: unknown = JSON.parse(readFileSync(join(cwd, file), 'utf8'))
     expect(wire(api).validate(mended)).toEqual([])
     expect({ code, stdout }).toMatchObject({ code: 0 })
+  })
+
+  it('misses only what no history shows, and its page says so', () => {
+    const page = readFileSync(inRoot('docs', 'cli.md'), 'utf8').replaceAll(/\s+/g, ' ')
+    const unseen = knownViolations.filter(({ payload }) => payload === undefined)
+    expect(unseen.map(({ violation }) => violation)).toEqual([
+      'function_call replayed without the reasoning item that came before it',
+      'forged encrypted_content',
+      'thoughtSignature of another model, route or key',
+    ])
+    for (const { violation, unseen: why = 'no reason' } of unseen) {
+      expect(page).toContain(`${violation}: ${why}`)
+    }
+    expect(seen).toHaveLength(31)
   })
 
   const shared = fileURLToPath(new URL('../../../shared/wire/known_errors.json', import.meta.url))

@@ -1,5 +1,6 @@
 import type { WireRule } from '../../model/wire-adapter.ts'
 import { asObject, asText, asWord } from '../../model/wire-value.ts'
+import { isOldModel } from './model-version.ts'
 import type { RequestView } from './request-view.ts'
 import { kindOf } from './wire.ts'
 
@@ -50,6 +51,19 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
           const { id } = held
           if (id === undefined || (asWord(id) !== undefined && !MINTED.test(id as string))) continue
           yield { path: `${path}.id`, message: 'was not issued by the provider: leave it out' }
+        }
+      }
+    },
+  },
+  {
+    rule: 'id-for-old-model',
+    prevents: 'Unknown name "id" at \'contents[…].parts[…].function_call\': Cannot find field.',
+    *check({ turns, model }) {
+      if (!isOldModel(model)) return
+      for (const { calls, responses } of turns) {
+        for (const { held, part, path } of [...calls, ...responses]) {
+          if (asWord(held['id']) === undefined) continue
+          yield { path: `${path}.${kindOf(part)}.id`, message: `\`${model}\` takes no ids` }
         }
       }
     },

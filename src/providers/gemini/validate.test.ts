@@ -32,6 +32,13 @@ const broken: readonly (readonly [rule: string, payload: unknown])[] = [
   ['response-id', [user, asked(call()), told(answer({ id: 'b' }))]],
   ['id-not-echoed', [user, asked(call({ id: 'a' })), told(answer())]],
   ['duplicate-id', [user, asked(call({ id: 'a' }), call({ id: 'a' })), told(answer(), answer())]],
+  [
+    'id-for-old-model',
+    {
+      model: 'gemini-2.5-flash',
+      contents: [user, asked(call({ id: 'a' })), told(answer({ id: 'a' }))],
+    },
+  ],
   ['missing-signature', { model: 'gemini-3-pro', contents: [user, asked(call()), told(answer())] }],
   [
     'stray-signature',

@@ -1,7 +1,8 @@
 // The kit in a browser: a bundler joins a program that runs turns, and no module of Node comes along.
+// `node browser-bundle.mjs FOLDER` leaves the page in a folder, for any web server to serve.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,21 +31,27 @@ for (const { text } of outputFiles) {
   assert.doesNotMatch(text, /(?:\bfrom|\bimport|\brequire\()\s*["'(]+node:/)
 }
 
-// The bundle works: one turn with a tool, from the built files alone.
-const folder = await mkdtemp(join(tmpdir(), 'bobbin-'))
+// The bundle works: one turn with a tool, from the built files alone, in a page or in any other runtime.
+const page = `import { runner } from './program.js'
+const { status, text } = await runner.run({ message: 'What is 20 + 22?' })
+const said = status + ' ' + text
+if (globalThis.document) document.body.textContent = said
+else console.log(said)`
+const [, , wanted] = process.argv
+const folder = wanted ?? (await mkdtemp(join(tmpdir(), 'bobbin-')))
+await mkdir(folder, { recursive: true })
 try {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   for (const { path, contents } of outputFiles) {
     await writeFile(join(folder, basename(path)), contents)
   }
-  const page = `import { runner } from './program.js'
-    const { status, text } = await runner.run({ message: 'What is 20 + 22?' })
-    console.log(status, text)`
   await writeFile(join(folder, 'page.js'), page)
+  const html = '<!doctype html><meta charset="utf-8"><script type="module" src="page.js"></script>'
+  await writeFile(join(folder, 'index.html'), html)
   const said = execFileSync(process.execPath, [join(folder, 'page.js')], { encoding: 'utf8' })
   assert.equal(said.trim(), 'completed 42')
 } finally {
-  await rm(folder, { recursive: true })
+  if (wanted === undefined) await rm(folder, { recursive: true })
 }
 const size = outputFiles.find(({ path }) => basename(path) === 'program.js')?.contents.length ?? 0
 console.log(`The page loads ${Math.round(size / 1024)} KB, and no module of Node.`)

@@ -1,12 +1,15 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { build } from 'esbuild'
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { ensureBrowser, findBrowser } from '../../scripts/ensure-browser.mjs'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
-import { runCommand } from '../../scripts/run-command.mjs'
+import { runCommand, runNode } from '../../scripts/run-command.mjs'
 
 const texts = ['', 'a', 'grüß Gott 🧵', 'x'.repeat(100_000)]
 const question = `({ digests: program.digestsOf(${JSON.stringify(texts)}), error: program.errorOf('t') })`
@@ -44,18 +47,29 @@ async function bundleForBrowser() {
 }
 
 /** Opens a loopback page that holds the script, in a real browser, and asks it. */
-async function inBrowser(script: string, expression: string): Promise<unknown> {
-  await ensureBrowser()
+function inBrowser(script: string, expression: string): Promise<unknown> {
   const page = `<!doctype html><meta charset="utf-8"><script type="module">${script}</script>`
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'text/html; charset=utf-8').end(page)
+  const files = { '/': { type: 'text/html; charset=utf-8', body: page } }
+  return onPage(files, (tab) => tab.evaluate(expression))
+}
+
+/** What a server on loopback gives, by path. */
+type Files = Readonly<Record<string, { readonly type: string; readonly body: string | Buffer }>>
+
+/** Serves some files on loopback and opens their first page in a real browser. */
+async function onPage<T>(files: Files, ask: (tab: Page) => Promise<T>): Promise<T> {
+  await ensureBrowser()
+  const server = createServer(({ url = '/' }, response) => {
+    const file = files[url]
+    if (file === undefined) response.writeHead(404).end()
+    else response.setHeader('content-type', file.type).end(file.body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const browser = await chromium.launch({ executablePath: findBrowser() ?? '', args: flags })
   try {
     const tab = await browser.newPage()
     await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    return await tab.evaluate(expression)
+    return await ask(tab)
   } finally {
     await browser.close()
     server.closeAllConnections()
@@ -84,5 +98,29 @@ describe('the core in a browser', () => {
     const answer = await inBrowser(script, question)
     expect(answer).toEqual(await onNode(question))
     expect(answer).toMatchObject({ error: { recognised: true } })
+  })
+})
+
+describe('examples/browser-bundle.mjs', () => {
+  it('runs its turn in a browser', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bobbin-page-'))
+    try {
+      const { code, output } = await runNode(inRoot('examples', 'browser-bundle.mjs'), [folder])
+      expect({ code, output }).toMatchObject({ code: 0 })
+      const files = Object.fromEntries(
+        readdirSync(folder).map((name) => {
+          const type = name.endsWith('.html') ? 'text/html; charset=utf-8' : 'text/javascript'
+          const body = readFileSync(join(folder, name))
+          return [name === 'index.html' ? '/' : `/${name}`, { type, body }]
+        }),
+      )
+      const said = await onPage(files, async (tab) => {
+        await tab.waitForFunction('document.body.textContent !== ""')
+        return tab.textContent('body')
+      })
+      expect(said).toBe('completed 42')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

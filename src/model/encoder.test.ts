@@ -128,11 +128,35 @@ describe('GroupEncoder', () => {
     expect(seen({ api: 'there' })).toEqual(['null'])
   })
 
-  it('does not change a part that was taken when more is pushed', () => {
+  it('keeps the id of a call whose result comes after the call was encoded', () => {
+    const { result, ...bare } = call('a')
+    const apart = call('a~2', { resultOnly: true, wire: bare.wire, ...(result && { result }) })
+    const { groups } = encoder({ api: 'there' })
+    groups.push(bare)
+    expect(groups.entries()).toEqual(['[a!]'])
+    groups.push(apart)
+    expect(groups.entries()).toEqual(['[a]'])
+  })
+
+  it('goes on with one list, of which the closed groups never change', () => {
     const { groups } = encoder()
-    groups.push(call('a'))
-    const taken = groups.entries()
+    groups.push(call('a', { response: 'r1' }))
+    const list = groups.entries()
+    expect([list, groups.final]).toEqual([['[a]'], 0])
+    groups.push(call('b', { response: 'r1' }))
+    expect(groups.entries()).toEqual(['[a b]'])
     groups.push(message('user'))
-    expect(taken).toEqual(['[a]'])
+    expect([groups.entries(), groups.final]).toEqual([['[a b]', 'input'], 1])
+    expect(groups.entries()).toBe(list)
+  })
+
+  it('encodes a group once when nothing is added to it', () => {
+    let encoded = 0
+    const { groups } = encoder({ encodeGroup: () => [`${++encoded}`] })
+    groups.push(message('user'))
+    groups.entries()
+    groups.entries()
+    groups.push(message('user'))
+    expect(groups.entries()).toEqual(['1', '2'])
   })
 })

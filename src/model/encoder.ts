@@ -27,7 +27,7 @@ export type Group =
   | { readonly kind: 'input'; readonly item: HistoryItem }
   | { readonly kind: 'response'; readonly items: readonly HistoryItem[] }
 
-/** What the encoder of a group may ask. Asking twice gives the same answer. */
+/** What the encoder of a group may ask. Asking twice gives the same answer while the group is the same. */
 export interface EncodeContext {
   readonly continues: boolean
   /** The opaque data, when this wire may have it back. */
@@ -60,14 +60,24 @@ const MISSING_RESULT: CallResult = {
 export class GroupEncoder<Entry> {
   readonly #options: GroupEncoderOptions<Entry>
   readonly #context: EncodeContext
+  /** Those of closed groups, and behind them those of the open one. */
   readonly #entries: Entry[] = []
   readonly #opened = new Set<string>()
-  readonly #seen = new WeakSet<HistoryItem>()
+  readonly #seen = new Set<HistoryItem>()
+  /** Results that came apart from calls of the open group. */
+  readonly #late = new Map<CallItem, CallResult>()
   #group: HistoryItem[] = []
+  #isEncoded = true
+  #final = 0
 
   constructor(options: GroupEncoderOptions<Entry>) {
     this.#options = options
-    this.#context = contextFor(options, this.#opened)
+    this.#context = contextFor(options, this.#opened, this.#late)
+  }
+
+  /** How many entries belong to closed groups: those never change. */
+  get final(): number {
+    return this.#final
   }
 
   push(...items: readonly HistoryItem[]): void {
@@ -78,38 +88,49 @@ export class GroupEncoder<Entry> {
     }
   }
 
-  /** Everything pushed so far; the open group is encoded anew each time. */
+  /** Everything pushed so far. The list is live: what is pushed later goes onto it. */
   entries(): Entry[] {
-    return [...this.#entries, ...this.#encodeOpen()]
+    if (!this.#isEncoded) {
+      this.#entries.length = this.#final
+      for (const entry of this.#encodeOpen()) this.#entries.push(entry)
+      this.#isEncoded = true
+    }
+    return this.#entries
   }
 
   #add(item: HistoryItem): void {
     if (this.#settleInGroup(item)) return
-    if (!this.#belongs(item)) {
-      for (const entry of this.#encodeOpen()) this.#entries.push(entry)
-      this.#group = []
-    }
+    if (!this.#belongs(item)) this.#close()
     this.#group.push(item)
+    this.#isEncoded = false
     if (item.type === 'openCall' && item.wire.callId !== undefined) {
       this.#opened.add(item.wire.callId)
     }
+  }
+
+  #close(): void {
+    this.#final = this.entries().length
+    this.#group = []
+    this.#late.clear()
   }
 
   /** A result that arrived apart from its call goes onto it while the group is still open. */
   #settleInGroup(item: HistoryItem): boolean {
     if (item.type !== 'call' || !item.resultOnly || item.executedBy !== 'runner') return false
     const { wire, result } = item
-    const index = this.#group.findIndex(
-      (call) =>
-        call.type === 'call' &&
-        call.result === undefined &&
-        call.wire.callId !== undefined &&
-        call.wire.api === wire.api &&
-        call.wire.callId === wire.callId,
+    const call = this.#group.find(
+      (other): other is CallItem =>
+        other.type === 'call' &&
+        other.result === undefined &&
+        !this.#late.has(other) &&
+        other.wire.callId !== undefined &&
+        other.wire.api === wire.api &&
+        other.wire.callId === wire.callId,
     )
-    const call = this.#group[index]
-    if (call?.type !== 'call' || result === undefined) return false
-    this.#group[index] = { ...call, result }
+    if (call === undefined || result === undefined) return false
+    // Beside the call, not on a copy of it: its id is known by the object.
+    this.#late.set(call, result)
+    this.#isEncoded = false
     return true
   }
 
@@ -143,6 +164,7 @@ function isInput(item: HistoryItem): boolean {
 function contextFor<Entry>(
   options: GroupEncoderOptions<Entry>,
   opened: ReadonlySet<string>,
+  late: ReadonlyMap<CallItem, CallResult>,
 ): EncodeContext {
   // A provider that holds the calls already knows them by their ids, whatever those look like.
   const { takesBack: _, ...anyForm } = options.ids
@@ -176,7 +198,8 @@ function contextFor<Entry>(
         const message = `The result of \`${call.tool}\` came without its call; a call was added.`
         report({ kind: 'stray-result', item: call.id, message })
       }
-      if (call.result !== undefined) return call.result
+      const result = call.result ?? late.get(call)
+      if (result !== undefined) return result
       const message = `\`${call.tool}\` has no result; an error took its place.`
       report({ kind: 'missing-result', item: call.id, message })
       return MISSING_RESULT

@@ -68,11 +68,20 @@ export interface StreamDecoder {
   partial(): readonly HistoryItem[]
 }
 
+/** What a part may need to know of the request besides the history. */
+export interface PartOptions {
+  /** For the wires that take them as the first message; others have a place of their own for them. */
+  readonly instructions?: string | undefined
+}
+
 /** Encodes a history piece by piece: the cost of a push does not depend on what came before. */
 export interface WireEncoder<Part extends object> {
   push(...items: readonly HistoryItem[]): void
-  /** The request part for everything pushed so far; later pushes do not change it. */
-  part(): Part
+  /**
+   * The request part for everything pushed so far. Its list is the encoder's own and goes on growing,
+   * because copying it would cost more with every call: later pushes and parts change it.
+   */
+  part(options?: PartOptions): Part
 }
 
 /** One broken rule of a provider. */

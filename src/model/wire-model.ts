@@ -13,7 +13,10 @@ export interface Connection<Part extends object> {
   readonly model: string
   readonly endpoint?: string
   readonly modelFamily?: string
-  /** Sends one request; `part` is the conversation, the rest of the body is made from `request`. */
+  /**
+   * Sends one request; `part` is the conversation, the rest of the body is made from `request`. The
+   * part is not read any more once the promise has settled: the next request goes on with its list.
+   */
   send(part: Part, request: ModelRequest, signal: AbortSignal | undefined): Promise<Reply>
   /** Any error of the client as a `BobbinError`. Aborts never get here. */
   fail(error: unknown): unknown
@@ -32,10 +35,11 @@ export function wireModel<Part extends object>(connection: Connection<Part>): Mo
     request: ModelRequest,
     { signal, mint, onRepair }: ModelCallOptions = {},
   ): EventBatches {
-    const part = partOf(request.items, onRepair)
+    const { instructions } = request
+    const { part, release } = partOf(request.items, { instructions, onRepair })
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key }
     try {
-      const reply = await connection.send(part, request, signal)
+      const reply = await connection.send(part, request, signal).finally(release)
       if (reply.kind === 'whole') {
         const { payload, source } = reply
         const told = source === undefined ? context : { ...context, source }

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../model/tool-definition.ts'
+import { growingHistory } from '../records/growing-history.ts'
 import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { type BudgetOptions, PromptBudget } from './budget.ts'
@@ -38,7 +39,7 @@ export class HistoryBudget {
   readonly #handleOf: HistoryBudgetOptions['handleOf']
   /** Calls as handles, made once: an encoder knows an item by its identity. */
   readonly #handles = new WeakMap<HistoryItem, CallItem>()
-  #items: HistoryItem[] = []
+  #items = growingHistory()
   #appended = 0
 
   constructor({ count = textCounter(), handleOf, ...options }: HistoryBudgetOptions) {
@@ -103,8 +104,9 @@ export class HistoryBudget {
   }
 
   #rebuild(): void {
-    this.#items = Array.from(this.#budget.kept(), ({ item, form }) =>
+    const kept = Array.from(this.#budget.kept(), ({ item, form }) =>
       form === 'full' ? item : (this.#handles.get(item) ?? item),
     )
+    this.#items = growingHistory(kept)
   }
 }

@@ -1,6 +1,7 @@
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { IdLedger } from '../core/ids.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
+import { growingHistory, replaceItem } from '../records/growing-history.ts'
 import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
@@ -40,7 +41,7 @@ export class Conversation {
   readonly id: string
   readonly epoch: number
   /** Everything that is settled, in order. */
-  readonly items: HistoryItem[] = []
+  readonly items = growingHistory()
   /** The settled calls, oldest first. */
   readonly calls: ToolCall[] = []
   /** Those whose results are artifacts that a model may query. */
@@ -214,7 +215,8 @@ export class Conversation {
     const list = isNew ? this.batch : this.items
     const at = list.findLastIndex(isShownFor)
     const asked = list[at] as CallItem | undefined
-    if (asked !== undefined) list[at] = { ...asked, result: await this.#show(call, note) }
+    if (asked === undefined) return
+    replaceItem(list, at, { ...asked, result: await this.#show(call, note) })
   }
 
   #blobsOf(calls: readonly ToolCall[]): ReadonlyMap<string, Uint8Array> {

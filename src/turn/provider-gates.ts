@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon'
 import { checksum } from '../core/checksum.ts'
+import { replaceItem } from '../records/growing-history.ts'
 import type { HistoryItem, OpenCallItem } from '../records/history-item.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
@@ -46,7 +47,9 @@ async function answer(turn: Turn, gate: Gate, { list, index, item }: Place): Pro
   const decision = providerDecision(isDecided ? gate.decision : undefined)
   const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'
   const closing = closeGate(turn, gate, outcome)
-  if (item.gate !== undefined) list[index] = { ...item, gate: { ...item.gate, decision } }
+  if (item.gate !== undefined) {
+    replaceItem(list, index, { ...item, gate: { ...item.gate, decision } })
+  }
   if (decision.approved) return void (await turn.conversation.append([closing]))
   // What was declined never comes back from the provider, so its end is recorded here.
   const { id, tool, args, wire } = item

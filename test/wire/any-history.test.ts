@@ -108,6 +108,22 @@ describe.each(apis)('%s', (target) => {
     )
   })
 
+  it('gives after every step what it gives at once, on one list', () => {
+    const own = fixtures.filter((fixture) => fixture.api === target && fixture.kind !== 'stream')
+    const pool = own.flatMap((fixture) => codec.decode(fixture.payload).items)
+    const adapter = adapters.find((candidate) => candidate.api === target)
+    const any = fc.oneof(item, fc.constantFrom(...pool))
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 12 }), (items) => {
+        const kept = adapter?.encoder()
+        for (const [at, added] of items.entries()) {
+          kept?.push(added)
+          expect(kept?.part()).toEqual(codec.encode(items.slice(0, at + 1)))
+        }
+      }),
+    )
+  })
+
   it('answers any payload with items or an error of ours', () => {
     const own = fixtures.filter((fixture) => fixture.api === target && fixture.kind !== 'stream')
     fc.assert(

@@ -329,14 +329,16 @@ describe('encoder: system and state', () => {
     expect(encode([...turn('one'), ...turn('two')]).container).toBe('two')
   })
 
-  it('does not change a part that was taken before', () => {
+  it('goes on with one list and changes no message that it gave', () => {
     const target = encoder()
     target.push(said('user', 'Go'), call('a'))
-    const part = target.part()
-    const before = structuredClone(part)
+    const { messages } = target.part()
+    const given = [...messages]
+    const before = structuredClone(given)
     target.push(said('user', 'More'), call('b', { response: 'r2' }))
-    target.part()
-    expect(part).toEqual(before)
+    expect(target.part().messages).toBe(messages)
+    expect(messages).toHaveLength(5)
+    expect(given).toEqual(before)
   })
 
   it('counts an item that is pushed twice as two', () => {

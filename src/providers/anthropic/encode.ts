@@ -4,15 +4,16 @@ import {
   type Group,
   GroupEncoder,
 } from '../../model/encoder.ts'
+import { JoinedEntries } from '../../model/joined-entries.ts'
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
 import { asObject, asText } from '../../model/wire-value.ts'
 import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { callsLast, inOrderOf, withoutTrailingThought } from './block-order.ts'
-import { closeDangling } from './dangling.ts'
+import { DanglingCalls } from './dangling.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, ServerCalls } from './encode-call.ts'
 import { encodeParts, encodeResult } from './encode-content.ts'
-import { MessageJoiner } from './message-joiner.ts'
+import { MESSAGES } from './message-order.ts'
 import { CLIENT_ID } from './server-tools.ts'
 import {
   API,
@@ -40,7 +41,8 @@ export interface MessagesEncodeOptions extends EncodeOptions {
 /** Starts the encoder of `messages`. */
 export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<MessagesPart> {
   const calls = new ServerCalls(options)
-  const joiner = new MessageJoiner()
+  const joined = new JoinedEntries<MessageParam>(MESSAGES)
+  const dangling = new DanglingCalls(calls)
   const groups = new GroupEncoder<MessageParam>({
     ...options,
     api: API,
@@ -66,9 +68,9 @@ export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<Messag
     part: () => {
       const id =
         container === undefined || hasExpired(container, options) ? undefined : container.id
-      const messages = joiner.join(groups.entries())
+      const changed = joined.update(groups.entries(), groups.final)
       return {
-        messages: calls.open.size === 0 ? messages : closeDangling(messages, id, calls),
+        messages: dangling.close(joined.list, changed, id),
         ...(system.length > 0 && { system: asShorthand(system) }),
         ...(id !== undefined && { container: id }),
       }

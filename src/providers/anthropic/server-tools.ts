@@ -65,7 +65,11 @@ export function danglingUses(messages: readonly MessageParam[], container: unkno
   return open
 }
 
-function mayStayOpen(messages: readonly MessageParam[], container: unknown): readonly string[] {
+/** Those that may: see `danglingUses`. Only the end of the request is looked at. */
+export function mayStayOpen(
+  messages: readonly MessageParam[],
+  container: unknown,
+): readonly string[] {
   const at = messages.findLastIndex((message) => message.role === 'assistant')
   const last = messages[at]
   const next = messages[at + 1]

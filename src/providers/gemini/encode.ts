@@ -6,6 +6,7 @@ import {
   GroupEncoder,
 } from '../../model/encoder.ts'
 import { partsText } from '../../model/foreign-text.ts'
+import { copyChanged, JoinedEntries } from '../../model/joined-entries.ts'
 import { ownData } from '../../model/provider-data.ts'
 import type { WireEncoder } from '../../model/wire-adapter.ts'
 import { asList, asObject, asWord } from '../../model/wire-value.ts'
@@ -13,7 +14,7 @@ import type { ContentPart, HistoryItem, MessageItem } from '../../records/histor
 import { encodeMedia } from './content.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, RequestCalls } from './encode-call.ts'
 import { encodeResult } from './encode-result.ts'
-import { holdsCall, TurnJoiner } from './turn-joiner.ts'
+import { holdsCall, TURNS } from './turn-order.ts'
 import { API, type GeminiPart, keyOf } from './wire.ts'
 
 // Ids of other providers are never sent, so nothing has to be fitted.
@@ -26,7 +27,7 @@ const CLOSING: Content = { role: 'user', parts: [{ text: 'Continue.' }] }
 /** Starts the encoder of `contents`. */
 export function encoder(options: EncodeOptions = {}): WireEncoder<GeminiPart> {
   const calls = new RequestCalls(options)
-  const joiner = new TurnJoiner()
+  const turns = new JoinedEntries<Content>(TURNS)
   const added = reporter(options)
   const groups = new GroupEncoder<Content>({
     ...options,
@@ -35,7 +36,9 @@ export function encoder(options: EncodeOptions = {}): WireEncoder<GeminiPart> {
     encodeGroup: (group, context) => encodeGroup(group, context, calls),
   })
   const system: Part[] = []
+  const contents: Content[] = []
   let isBegun = false
+  let hasOpening = false
   return {
     push: (...items) => {
       for (const item of items) {
@@ -49,14 +52,18 @@ export function encoder(options: EncodeOptions = {}): WireEncoder<GeminiPart> {
       }
     },
     part: () => {
-      const turns = joiner.join(groups.entries())
-      const first = turns[0]
+      const changed = turns.update(groups.entries(), groups.final)
+      const [first] = turns.list
       const opens = first !== undefined && first.role === 'model' && holdsCall(first)
-      const closes = turns.at(-1)?.role === 'model'
+      const closes = turns.list.at(-1)?.role === 'model'
       if (opens) added('A turn before the first call was added: the wire does not begin with one.')
       if (closes) added('A turn was added at the end: the wire does not end with the model.')
+      if (opens) contents[0] = OPENING
+      copyChanged(contents, turns.list, opens === hasOpening ? changed : 0, opens ? 1 : 0)
+      if (closes) contents.push(CLOSING)
+      hasOpening = opens
       return {
-        contents: [...(opens ? [OPENING] : []), ...turns, ...(closes ? [CLOSING] : [])],
+        contents,
         ...(system.length > 0 && { systemInstruction: { parts: [...system] } }),
       }
     },

@@ -291,7 +291,7 @@ describe('encoder', () => {
   it('costs the same for the last call of a long history as for that of a short one', () => {
     const encoder = chatAdapter.encoder()
     for (let n = 0; n < 2_000; n++) encoder.push(foreign(`c${n}`, { response: `r${n}` }))
-    const seen = encoder.part().messages
+    const seen = [...encoder.part().messages]
     encoder.push(foreign('last', { response: 'last' }))
     const next = encoder.part().messages
     // What was encoded once is the same object, not made anew.

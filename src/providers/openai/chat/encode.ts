@@ -12,6 +12,7 @@ import {
   GroupEncoder,
 } from '../../../model/encoder.ts'
 import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
+import { copyChanged } from '../../../model/joined-entries.ts'
 import { fitName } from '../../../model/name-projection.ts'
 import type { WireEncoder } from '../../../model/wire-adapter.ts'
 import { asObject, asText } from '../../../model/wire-value.ts'
@@ -43,9 +44,19 @@ export function encoder(quirks: ChatQuirks, options: EncodeOptions = {}): WireEn
     ids: quirks.ids,
     encodeGroup: (group, context) => encodeGroup(group, fitted(context), quirks),
   })
+  // Instructions stand in front of everything else, and may be others in the next request.
+  const opened: JsonObject[] = [{}]
+  let copied = 0
   return {
     push: (...items) => groups.push(...items),
-    part: () => ({ messages: groups.entries() }),
+    part: ({ instructions } = {}) => {
+      const entries = groups.entries()
+      if (!instructions) return { messages: entries }
+      copyChanged(opened, entries, copied, 1)
+      opened[0] = { role: quirks.systemRole, content: instructions }
+      copied = groups.final
+      return { messages: opened }
+    },
   }
 }
 

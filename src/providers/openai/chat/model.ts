@@ -42,7 +42,7 @@ export function openaiChat(options: ChatOptions): Model {
     modelFamily: familyOf(model),
     send: async (part, request, signal) => {
       const body = {
-        ...bodyOf(part, request, options, quirks),
+        ...bodyOf(part, request, options),
         ...(streaming && quirks.streamUsage && { stream_options: { include_usage: true } }),
         ...params,
         stream: streaming,
@@ -60,15 +60,13 @@ function bodyOf(
   { messages }: ChatPart,
   request: ModelRequest,
   { model, hostedTools = [] }: Pick<ChatOptions, 'model' | 'hostedTools'>,
-  { systemRole }: ChatQuirks,
 ): ChatCompletionCreateParamsBase {
   const tools = [...functionsOf(request, hostedTools), ...hostedTools]
-  const { instructions, toolChoice, output } = request
-  const opening = instructions ? [{ role: systemRole, content: instructions }] : []
+  const { toolChoice, output } = request
   return {
     model,
     // Built from the SDK's message types; messages of the provider go back as they came.
-    messages: [...opening, ...messages] as ChatCompletionCreateParamsBase['messages'],
+    messages: messages as unknown as ChatCompletionCreateParamsBase['messages'],
     ...(tools.length > 0 && { tools }),
     ...(toolChoice !== undefined && {
       tool_choice:

@@ -229,6 +229,21 @@ describe('the context of a handler', () => {
     expect(await ctx.secret('token')).toBe('token!')
   })
 
+  it('has everything as properties of its own, so that a copy has it too', async () => {
+    const { signal } = new AbortController()
+    const context = await capture({ signal, toolCallId: 'call_1' })
+    expect({ ...context }).toMatchObject({ signal, toolCallId: 'call_1', callId: context.callId })
+    expect(Object.create(context).signal).toBe(signal)
+    expect(new Proxy(context, {}).signal).toBe(signal)
+  })
+
+  it('has one signal of its own when nothing can abort it', async () => {
+    const context = await capture({})
+    expect(context.signal.aborted).toBe(false)
+    expect(context.signal).toBe(context.signal)
+    expect(context.signal).not.toBe((await capture({})).signal)
+  })
+
   it('always has an idempotency key', async () => {
     expect((await capture({ toolCallId: 'call_7' })).idempotencyKey).toBe('call_7')
     expect((await capture({})).idempotencyKey).toMatch(/.{30,}/)

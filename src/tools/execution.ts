@@ -1,10 +1,11 @@
 import { checksum } from '../core/checksum.ts'
 import { BobbinError, isBobbinError } from '../core/error.ts'
-import { randomId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
+import { isThenable } from '../core/thenable.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
-import type { Validator } from './input-schema.ts'
+import { HandlerContext } from './handler-context.ts'
+import type { Validation, Validator } from './input-schema.ts'
 import type { ExecutionContext, ToolContext, ToolOutput } from './tool-context.ts'
 
 /** What execution needs of a tool. */
@@ -16,40 +17,124 @@ export interface Executable {
 
 /**
  * Runs one call: checksum of the raw arguments, start event, validation unless admission did it,
- * handler, end event. Exactly one start and one end per call, whatever happens in between.
+ * handler, end event. Exactly one start and one end per call, whatever happens in between. What has not
+ * to be waited for is there at once, and what fails at once is thrown.
  */
-export async function execute(
+export function execute(
   tool: Executable,
   context: ExecutionContext,
   rawArgs: unknown,
-): Promise<ToolOutput> {
-  const read = readArguments(rawArgs)
-  const call = {
-    callId: checksum(tool.name, read.args),
-    toolCallId: context.toolCallId,
-    tool: tool.name,
-  }
-  const now = context.now ?? Date.now
-  const startedAt = now()
-  emitSafely(context, { type: 'toolExecutionStart', ...call, startedAt })
-  let code: string | undefined
+): ToolOutput | Promise<ToolOutput> {
+  const run = new Execution(tool, context, rawArgs)
+  run.start()
+  let output: ToolOutput | Promise<ToolOutput>
   try {
-    if (read.error !== undefined) throw read.error
-    // An observer of the start may have aborted the call.
-    context.signal?.throwIfAborted()
-    // Nothing may come between the caller's look at its signal and the handler's start.
-    const args =
-      context.validated === undefined
-        ? await validatedArguments(tool, read.args)
-        : context.validated.value
-    return await orWrapped(tool, () => tool.handler(args, toolContext(context, call.callId)))
+    output = run.output()
   } catch (error) {
-    code = isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR'
-    throw error
-  } finally {
+    throw run.failed(error)
+  }
+  if (output instanceof Promise) return ended(run, output)
+  run.end()
+  return output
+}
+
+async function ended(run: Execution, pending: Promise<ToolOutput>): Promise<ToolOutput> {
+  let output: ToolOutput
+  try {
+    output = await pending
+  } catch (error) {
+    throw run.failed(error)
+  }
+  run.end()
+  return output
+}
+
+/** One run of a tool, between its two events. */
+class Execution {
+  readonly #tool: Executable
+  readonly #context: ExecutionContext
+  readonly #args: JsonObject | undefined
+  readonly #callId: string
+  readonly #fault: BobbinError | undefined
+  #startedAt = 0
+
+  constructor(tool: Executable, context: ExecutionContext, rawArgs: unknown) {
+    this.#tool = tool
+    this.#context = context
+    const known = context.validated?.checksum
+    if (known === undefined) {
+      const { args, error } = readArguments(rawArgs)
+      this.#args = args
+      this.#fault = error
+      this.#callId = checksum(tool.name, args)
+    } else {
+      this.#callId = known
+    }
+  }
+
+  start(): void {
+    const context = this.#context
+    this.#startedAt = this.#now()
+    if (context.emit === undefined || context.listens?.('toolExecutionStart') === false) return
+    emitSafely(context, {
+      type: 'toolExecutionStart',
+      callId: this.#callId,
+      toolCallId: context.toolCallId,
+      tool: this.#tool.name,
+      startedAt: this.#startedAt,
+    })
+  }
+
+  /** What the handler gives, if it may start at all. */
+  output(): ToolOutput | Promise<ToolOutput> {
+    const context = this.#context
+    if (this.#fault !== undefined) throw this.#fault
+    // An observer of the start may have aborted the call.
+    if (context.isAborted?.() ?? true) context.signal?.throwIfAborted()
+    // Nothing may come between the caller's look at its signal and the handler's start.
+    if (context.validated !== undefined) return this.#handle(context.validated.value)
+    return this.#validateAndHandle(this.#args ?? {})
+  }
+
+  async #validateAndHandle(args: JsonObject): Promise<ToolOutput> {
+    return this.#handle(await validatedArguments(this.#tool, args))
+  }
+
+  #handle(args: unknown): ToolOutput | Promise<ToolOutput> {
+    const tool = this.#tool
+    try {
+      const output = tool.handler(args, new HandlerContext(this.#context, this.#callId))
+      return isThenable(output) ? orWrapped(tool, output) : output
+    } catch (cause) {
+      throw wrapped(tool, cause)
+    }
+  }
+
+  end(code?: string): void {
+    const context = this.#context
+    if (context.emit === undefined || context.listens?.('toolExecutionEnd') === false) return
     const isError = code !== undefined
-    const end = { ...call, startedAt, endedAt: now(), isError, ...(isError && { code }) }
-    emitSafely(context, { type: 'toolExecutionEnd', ...end } as ToolExecutionEndEvent)
+    const end: ToolExecutionEndEvent = {
+      type: 'toolExecutionEnd',
+      callId: this.#callId,
+      toolCallId: context.toolCallId,
+      tool: this.#tool.name,
+      startedAt: this.#startedAt,
+      endedAt: this.#now(),
+      isError,
+      ...(isError && { code }),
+    }
+    emitSafely(context, end)
+  }
+
+  /** Ends with what was thrown, and gives it back. */
+  failed(error: unknown): unknown {
+    this.end(isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR')
+    return error
+  }
+
+  #now(): number {
+    return this.#context.now?.() ?? Date.now()
   }
 }
 
@@ -64,7 +149,7 @@ function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } 
 }
 
 async function validatedArguments(tool: Executable, args: JsonObject): Promise<unknown> {
-  const result = await orWrapped(tool, () => tool.validate(args))
+  const result = await validation(tool, args)
   if (result.ok) return result.value
   const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
   const message = `The arguments of \`${tool.name}\` do not fit its input schema: ${faults.join('; ')}. Correct them and call again.`
@@ -74,14 +159,26 @@ async function validatedArguments(tool: Executable, args: JsonObject): Promise<u
   })
 }
 
-/** Handlers and the functions inside schemas are the tool's own code, and may throw anything. */
-async function orWrapped<T>(tool: Executable, ownCode: () => T | Promise<T>): Promise<T> {
+async function validation(tool: Executable, args: JsonObject): Promise<Validation> {
   try {
-    return await ownCode()
+    return await tool.validate(args)
   } catch (cause) {
-    const message = `The tool \`${tool.name}\` failed: ${thrownText(cause)}`
-    throw new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
+    throw wrapped(tool, cause)
   }
+}
+
+async function orWrapped<T>(tool: Executable, pending: T | PromiseLike<T>): Promise<T> {
+  try {
+    return await pending
+  } catch (cause) {
+    throw wrapped(tool, cause)
+  }
+}
+
+/** Handlers and the functions inside schemas are the tool's own code, and may throw anything. */
+function wrapped(tool: Executable, cause: unknown): BobbinError {
+  const message = `The tool \`${tool.name}\` failed: ${thrownText(cause)}`
+  return new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
 }
 
 /** Anything can be thrown, also values whose own conversion to text throws. */
@@ -99,23 +196,8 @@ function emitSafely(
   event: ToolExecutionStartEvent | ToolExecutionEndEvent,
 ): void {
   // A failing observer is the observer's fault; the bus that carries events reports it.
-  new Promise<void>((resolve) => resolve(context.emit?.(event))).catch(() => undefined)
-}
-
-function toolContext(context: ExecutionContext, callId: string): ToolContext {
-  return {
-    signal: context.signal ?? new AbortController().signal,
-    toolCallId: context.toolCallId,
-    callId,
-    idempotencyKey: context.idempotencyKey ?? context.toolCallId ?? randomId(),
-    progress: (update) => context.progress?.(update),
-    secret: async (name) => (context.secret ?? missing('secret'))(name),
-    spool: (async (data, Class) =>
-      (context.spool ?? missing('spool'))(data, Class)) as ToolContext['spool'],
-  }
-}
-
-function missing(capability: string): never {
-  const message = `\`ctx.${capability}\` is not available here: run the tool through a TurnRunner, or pass \`${capability}\` to \`tool.executor\`.`
-  throw new BobbinError('E_MISSING_CAPABILITY', message, { capability })
+  try {
+    const result: unknown = context.emit?.(event)
+    if (isThenable(result)) result.then(undefined, () => undefined)
+  } catch {}
 }

@@ -33,8 +33,8 @@ export type Validation =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly ArgumentIssue[] }
 
-/** Validates arguments once; transforms never run twice on the same call. */
-export type Validator = (args: JsonObject) => Promise<Validation>
+/** Validates arguments once, at once where it can; transforms never run twice on the same call. */
+export type Validator = (args: JsonObject) => Validation | Promise<Validation>
 
 export function isSelfDescribing(schema: unknown): schema is SelfDescribingSchema {
   const standard = standardPart(schema)

@@ -1,13 +1,16 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
+import { isThenable } from '../core/thenable.ts'
 import {
   type ArgumentIssue,
   type InputSchema,
   isSelfDescribing,
   type SelfDescribingSchema,
   standardPart,
+  type Validation,
   type Validator,
 } from './input-schema.ts'
 
@@ -63,14 +66,18 @@ const invalidSchema = (rule: string, message: string, cause?: unknown) =>
   new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inputSchema', rule }, { cause })
 
 function standardValidator(schema: Extract<InputSchema, { '~standard': object }>): Validator {
-  return async (args) => {
-    const result = await schema['~standard'].validate(args)
-    if (result.issues === undefined) return { ok: true, value: result.value }
-    const issues = result.issues.slice(0, MAX_ISSUES)
-    return {
-      ok: false,
-      issues: issues.map(({ path = [], message }) => issue(path.map(keyOf).join('.'), message)),
-    }
+  return (args) => {
+    const result = schema['~standard'].validate(args)
+    return isThenable(result) ? Promise.resolve(result).then(validationOf) : validationOf(result)
+  }
+}
+
+function validationOf(result: StandardSchemaV1.Result<unknown>): Validation {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  const issues = result.issues.slice(0, MAX_ISSUES)
+  return {
+    ok: false,
+    issues: issues.map(({ path = [], message }) => issue(path.map(keyOf).join('.'), message)),
   }
 }
 
@@ -84,11 +91,17 @@ const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === 'object' ? segment.key : segment)
 
 function jsonSchemaValidator(jsonSchema: JsonObject): Validator {
-  let compiled: Promise<(args: JsonValue) => readonly ArgumentIssue[]> | undefined
-  return async (args) => {
-    compiled ??= compileJsonSchema(jsonSchema)
-    const issues = (await compiled)(args)
-    return issues.length === 0 ? { ok: true, value: args } : { ok: false, issues }
+  let compiling: Promise<Validator> | undefined
+  let compiled: Validator | undefined
+  return (args) => {
+    if (compiled !== undefined) return compiled(args)
+    compiling ??= compileJsonSchema(jsonSchema).then((check) => {
+      return (compiled = (given) => {
+        const issues = check(given)
+        return issues.length === 0 ? { ok: true, value: given } : { ok: false, issues }
+      })
+    })
+    return compiling.then((check) => check(args))
   }
 }
 

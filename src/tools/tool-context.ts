@@ -38,8 +38,12 @@ export interface ExecutionContext {
   readonly signal?: AbortSignal
   readonly toolCallId?: string
   readonly idempotencyKey?: string
-  /** Arguments that admission validated already; they are not validated again. */
-  readonly validated?: { readonly value: unknown }
+  /** Tells whether the signal has aborted, for those who make it only when it is asked for. */
+  isAborted?(): boolean
+  /** Arguments that admission read and validated already, with their checksum; neither is done again. */
+  readonly validated?: { readonly value: unknown; readonly checksum?: string }
+  /** False when nobody would hear an event of this name: it is not made then. */
+  listens?(name: 'toolExecutionStart' | 'toolExecutionEnd'): boolean
   /** Hears the start and the end of every execution. */
   emit?(event: ToolExecutionStartEvent | ToolExecutionEndEvent): void
   progress?(update: JsonValue): void

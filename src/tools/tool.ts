@@ -20,6 +20,14 @@ import {
 
 type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
 
+interface Shortcuts {
+  run(tool: Tool, context: ExecutionContext, args: unknown): ToolOutput | Promise<ToolOutput>
+  validate(tool: Tool, args: JsonObject): Validation | Promise<Validation>
+  needsApproval(tool: Tool, args: unknown, context: PolicyContext): boolean | Promise<boolean>
+}
+
+let shortcuts: Shortcuts
+
 /** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
 export class Tool<S extends InputSchema = InputSchema> {
   readonly name: string
@@ -74,16 +82,20 @@ export class Tool<S extends InputSchema = InputSchema> {
 
   /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
   executor(context: ExecutionContext = {}): (args: unknown) => Promise<ToolOutput> {
-    return (args) => execute(this.#executable, context, args)
+    return async (args) => execute(this.#executable, context, args)
   }
 
   /** Checks arguments against the input schema once, for admission; a schema that throws refuses. */
   async validate(args: JsonObject): Promise<Validation> {
+    return this.#validate(args)
+  }
+
+  #validate(args: JsonObject): Validation | Promise<Validation> {
     try {
-      return await this.#executable.validate(args)
+      const result = this.#executable.validate(args)
+      return result instanceof Promise ? result.catch(uncheckable) : result
     } catch (error) {
-      const rule = `could not be checked: ${brief(thrownText(error), 200)}`
-      return { ok: false, issues: [{ path: '', rule }] }
+      return uncheckable(error)
     }
   }
 
@@ -95,6 +107,36 @@ export class Tool<S extends InputSchema = InputSchema> {
   [brandOf('Tool')](): boolean {
     return #executable in this
   }
+
+  static {
+    // A tool of another installed copy, or a class with a way of its own, is asked as everybody asks.
+    shortcuts = {
+      run: (tool, context, args) =>
+        #executable in tool && tool.executor === Tool.prototype.executor
+          ? execute(tool.#executable, context, args)
+          : tool.executor(context)(args),
+      validate: (tool, args) =>
+        #executable in tool && tool.validate === Tool.prototype.validate
+          ? tool.#validate(args)
+          : tool.validate(args),
+      needsApproval: (tool, args, context) =>
+        #executable in tool &&
+        typeof tool.#approval === 'boolean' &&
+        tool.needsApproval === Tool.prototype.needsApproval
+          ? tool.#approval
+          : tool.needsApproval(args, context),
+    }
+  }
+}
+
+function uncheckable(error: unknown): Validation {
+  const rule = `could not be checked: ${brief(thrownText(error), 200)}`
+  return { ok: false, issues: [{ path: '', rule }] }
+}
+
+/** What the methods of a tool do, without a promise where nothing has to be waited for. */
+export function toolShortcuts(): Shortcuts {
+  return shortcuts
 }
 
 const CODE = 'E_INVALID_INITIAL_TOOL_VALUE'

@@ -1,11 +1,8 @@
+import { isThenable } from '../core/thenable.ts'
 import type { EventOrigin } from './turn-events.ts'
 
 /** Hears one kind of event. What it returns is not waited for. */
 export type Listener<Content> = (content: Content, origin: EventOrigin) => unknown
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
-}
 
 /**
  * A typed bus whose listeners can neither break nor hold up whoever emits: they are called in order,

@@ -1,9 +1,13 @@
 /** Longest run of letters, marks or spaces that a tokenizer sees whole; natural text stays below it. */
 const MAX_RUN = 256
 
-/** A run that no tokenizer would break before its end, and so costs quadratic time. */
+/**
+ * A run that no tokenizer would break before its end, and so costs quadratic time. Encodings differ in
+ * what they put together: marks go with letters in one and with punctuation, as in a heart and its
+ * variation selector, in another, so they count for both.
+ */
 const LONG_RUN = new RegExp(
-  `[\\p{L}\\p{M}]{${MAX_RUN},}|\\p{N}{${MAX_RUN},}|\\s{${MAX_RUN},}|[^\\s\\p{L}\\p{M}\\p{N}]{${MAX_RUN},}`,
+  `[\\p{L}\\p{M}]{${MAX_RUN},}|\\p{N}{${MAX_RUN},}|\\s{${MAX_RUN},}|[^\\s\\p{L}\\p{N}]{${MAX_RUN},}`,
   'gu',
 )
 

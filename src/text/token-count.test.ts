@@ -102,6 +102,35 @@ describe('splitLongRuns', () => {
     expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
     expect(decode(encode('x'))).toBe('x')
   })
+
+  it.each(['x', '漢', '\ud835\udc9c', '\u0301', '!\u0301', '7', '\t', '\u2764\ufe0f', '\ud800'])(
+    'finds a run of %j from 256 on, wherever it stands',
+    (unit) => {
+      const run = unit.repeat(256 / unit.length)
+      const other = unit === '7' ? 'x' : '7'
+      for (let before = 0; before < 520; before++) {
+        const text = `${'7x'.repeat(before).slice(0, before)}${other}${run}${other}`
+        const { pieces, wasSplit } = splitLongRuns(text, 1_000)
+        expect(wasSplit).toBe(true)
+        expect(pieces.join('')).toBe(text)
+        const short = text.replace(run, run.slice(unit.length))
+        expect(splitLongRuns(short, 1_000)).toEqual({ pieces: [short], wasSplit: false })
+      }
+    },
+  )
+
+  it.each([
+    ['marks', '\u0301'.repeat(255)],
+    ['letters', 'a'.repeat(255)],
+    ['emoji', '\u2764\ufe0f'.repeat(127)],
+    ['a long run of marks', '\u0301'.repeat(2_000_000)],
+    ['a long run of astral letters', '\ud835\udc9c'.repeat(1_000_000)],
+  ])('takes linear time for %s that are almost too many', (_, run) => {
+    const text = `${run} `.repeat(Math.ceil(2_000_000 / (run.length + 1)))
+    const start = cpuTime()
+    splitLongRuns(text, 32_768)
+    expect(cpuTime() - start).toBeLessThan(1_000)
+  })
 })
 
 describe('Tokenizable', () => {

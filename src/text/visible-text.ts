@@ -1,3 +1,5 @@
+import { charBefore } from '../core/cut-text.ts'
+
 /** A code point as it is shown: `\u{202E}`. */
 export function escapeCodePoint(codePoint: number): string {
   return `\\u{${codePoint.toString(16).toUpperCase()}}`
@@ -49,7 +51,7 @@ function isInPlace(char: string, offset: number, text: string): boolean {
       return text[offset + 1] === '\n'
     case '\ufe0e':
     case '\ufe0f':
-      return isSelectable(before(text, offset), text[offset + 1])
+      return isSelectable(charBefore(text, offset), text[offset + 1])
     case '\u200c':
       return joinsLetters(text, offset)
     case '\u200d':
@@ -59,7 +61,7 @@ function isInPlace(char: string, offset: number, text: string): boolean {
     case '\u180d':
     case '\u180e':
     case '\u180f':
-      return MONGOLIAN.test(before(text, offset))
+      return MONGOLIAN.test(charBefore(text, offset))
     default:
       return false
   }
@@ -85,22 +87,16 @@ function isSelectable(base: string, next: string | undefined): boolean {
 
 function joinsEmoji(text: string, offset: number): boolean {
   if (!PICTOGRAPH.test(after(text, offset))) return false
-  const previous = before(text, offset)
-  if (previous === '\ufe0f') return PICTOGRAPH.test(before(text, offset - 1))
+  const previous = charBefore(text, offset)
+  if (previous === '\ufe0f') return PICTOGRAPH.test(charBefore(text, offset - 1))
   return PICTOGRAPH_OR_TONE.test(previous)
 }
 
 function joinsLetters(text: string, offset: number): boolean {
-  return isJoining(before(text, offset)) && isJoining(after(text, offset))
+  return isJoining(charBefore(text, offset)) && isJoining(after(text, offset))
 }
 
 const isJoining = (char: string) => JOINING.test(char) && LETTER_OR_MARK.test(char)
-
-/** The code point that ends just before `offset`; empty at the start. */
-function before(text: string, offset: number): string {
-  const pair = text.slice(Math.max(0, offset - 2), offset)
-  return pair.length === 2 && (pair.codePointAt(0) ?? 0) > 0xffff ? pair : pair.slice(-1)
-}
 
 /** The code point behind the one unit at `offset`; empty at the end. */
 function after(text: string, offset: number): string {

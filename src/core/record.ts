@@ -7,7 +7,7 @@ import { BobbinError, isBobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { isoTime } from './fields.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import { shortcutOf } from './shortcut.ts'
+import { CAREFULLY, shortcutOf } from './shortcut.ts'
 
 /** The codes that say a primitive could not be built. */
 export type InvalidValueCode = Extract<ErrorCode, `E_INVALID_INITIAL_${string}_VALUE`>
@@ -82,8 +82,8 @@ export function parseOrThrow<Input, Output>(
   schema: v.GenericSchema<Input, Output>,
   raw: Input,
 ): Output {
-  const parsed = safeParse(name, code, schema, raw)
-  if (parsed.success) return parsed.output
+  const parsed = run(name, code, schema, raw)
+  if (parsed.issues === undefined) return parsed.value
   const issue = parsed.issues[0]
   const path = v.getDotPath(issue) ?? ''
   const rule = ruleOf(issue)
@@ -92,14 +92,14 @@ export function parseOrThrow<Input, Output>(
 }
 
 /** Reading a getter or a proxy runs code of its own, which may throw anything. */
-function safeParse<Input, Output>(
+function run<Input, Output>(
   name: string,
   code: InvalidValueCode,
   schema: v.GenericSchema<Input, Output>,
   raw: Input,
 ) {
   try {
-    return v.safeParse(schema, raw, { abortEarly: true })
+    return schema['~run']({ value: raw }, CAREFULLY)
   } catch (cause) {
     if (isBobbinError(cause)) throw cause
     const rule = 'must be plain data: reading it throws an error'

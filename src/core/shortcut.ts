@@ -6,6 +6,12 @@ type Shortcut<S extends v.GenericSchema> = (
   config: v.Config<v.BaseIssue<unknown>>,
 ) => v.InferOutput<S> | undefined
 
+/**
+ * The configuration under which no shortcut is tried: whoever runs a schema with it knows that they have
+ * nothing to say, and trying them at every level again would look at hostile input many times over.
+ */
+export const CAREFULLY: v.Config<v.BaseIssue<unknown>> = Object.freeze({ abortEarly: true })
+
 /** The shortcuts of the schemas that have one, for schemas that are made of them. */
 const shortcuts = new WeakMap<object, Shortcut<v.GenericSchema>>()
 
@@ -17,7 +23,7 @@ export function withShortcut<S extends v.GenericSchema>(schema: S, shortcut: Sho
   const quick = {
     ...schema,
     '~run'(dataset: v.UnknownDataset, config: v.Config<v.BaseIssue<unknown>>) {
-      const value = shortcut(dataset.value, config)
+      const value = config === CAREFULLY ? undefined : shortcut(dataset.value, config)
       if (value === undefined) return schema['~run'](dataset, config)
       return Object.assign(dataset, { typed: true as const, value })
     },
@@ -58,6 +64,8 @@ export function recordFields<const Entries extends v.ObjectEntries>(
   }))
   return withShortcut(v.strictObject(entries), (input, config) => {
     if (typeof input !== 'object' || input === null) return undefined
+    // Fields that are inherited would make up for unknown ones in the count below.
+    if (Object.getPrototypeOf(input) !== Object.prototype) return undefined
     const output: Record<string, unknown> = {}
     let known = 0
     for (let i = 0; i < fields.length; i++) {
@@ -74,7 +82,7 @@ export function recordFields<const Entries extends v.ObjectEntries>(
         output[key] = quick
         continue
       }
-      const result = schema['~run']({ value }, config)
+      const result = schema['~run']({ value }, CAREFULLY)
       if (!result.typed || result.issues !== undefined) return undefined
       output[key] = result.value
     }

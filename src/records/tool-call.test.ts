@@ -255,6 +255,24 @@ describe('ToolCall refuses', () => {
     }
   })
 
+  it('an unknown field also where another one is inherited', () => {
+    const odd = Object.assign(Object.create({ id: 'call_1' }), without('id'), { evil: 1 })
+    expect(refusal(odd).data.path).toBe('evil')
+  })
+
+  it('hostile arguments without reading them over and over', () => {
+    let reads = 0
+    const args = {
+      get first() {
+        reads++
+        return 1
+      },
+      last: Number.NaN,
+    }
+    expect(refusal(raw({ args })).data.path).toBe('args')
+    expect(reads).toBeLessThanOrEqual(3)
+  })
+
   it('a mixed results array', async () => {
     const artifact = new SpooledArtifact(await memorySpool().write('log'))
     const error = refusal(raw({ results: [artifact, picture()] as never }))

@@ -49,6 +49,9 @@ describe('ToolRegistry', () => {
   it('refuses a duplicate name unless told otherwise', () => {
     const [first, second] = [tool('a'), tool('a')]
     expect(() => new ToolRegistry([first, second])).toThrow(/registered already/)
+    expect(() => new ToolRegistry([first]).register(second, 'overwrite' as 'keep')).toThrow(
+      /registered already/,
+    )
     expect(new ToolRegistry([first]).register(second, 'replace').get('a')).toBe(second)
     expect(new ToolRegistry([first]).register(second, 'keep').get('a')).toBe(first)
     const replacing = tool('a', { onCollision: 'replace' })

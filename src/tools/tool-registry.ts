@@ -20,7 +20,7 @@ export class ToolRegistry implements Iterable<Tool> {
     if (this.#tools.has(tool.name)) {
       const policy = onCollision ?? tool.onCollision
       if (policy === 'keep') return this
-      if (policy === 'throw') throw collision(tool.name)
+      if (policy !== 'replace') throw collision(tool.name)
     }
     this.#tools.set(tool.name, tool)
     return this

@@ -29,7 +29,7 @@ const DATE_RULE =
 const carefulDate = v.pipe(
   v.custom<DateInput>((input) => input !== undefined, DATE_RULE),
   v.rawTransform<DateInput, DateTime<true>>(({ dataset, addIssue, NEVER }) => {
-    const date = toDateTime(dataset.value)
+    const date = dateOf(dataset.value)
     if (date?.isValid) return date as DateTime<true>
     addIssue({ message: DATE_RULE })
     return NEVER
@@ -39,9 +39,18 @@ const carefulDate = v.pipe(
 /** A time field. */
 export const dateField = withShortcut(carefulDate, (input) => {
   const isOurs = typeof input === 'number' || input instanceof DateTime
-  const date = isOurs ? toDateTime(input) : undefined
+  const date = isOurs ? dateOf(input) : undefined
   return date?.isValid ? (date as DateTime<true>) : undefined
 })
+
+/** Look-alikes of a Date or a DateTime may throw when they are asked, and so may Luxon if it is told to. */
+function dateOf(input: DateInput): DateTime | undefined {
+  try {
+    return toDateTime(input)
+  } catch {
+    return undefined
+  }
+}
 
 function toDateTime(input: DateInput): DateTime | undefined {
   if (typeof input === 'number') return utcTime(input)
@@ -52,10 +61,20 @@ function toDateTime(input: DateInput): DateTime | undefined {
   return Number.isNaN(millis) ? undefined : utcTime(millis)
 }
 
-/** What records hold: a `DateTime` of this copy of Luxon, in UTC, of whole milliseconds. */
+/** What records hold, and find again in their JSON: a `DateTime` just like those that `utcTime` makes. */
 function isStoredForm(date: DateTime): boolean {
-  return date instanceof DateTime && date.zoneName === 'UTC' && Number.isInteger(date.toMillis())
+  if (!(date instanceof DateTime) || date.zone !== UTC.zone) return false
+  plain ??= utcTime(0)
+  return (
+    Number.isInteger(date.toMillis()) &&
+    date.locale === plain.locale &&
+    date.numberingSystem === plain.numberingSystem &&
+    date.outputCalendar === plain.outputCalendar
+  )
 }
+
+/** Made on first use: finding out the locale takes milliseconds. */
+let plain: DateTime | undefined
 
 /** Luxon's own ISO parser is ten times slower than the engine's on the form that records store. */
 function fromText(text: string): DateTime {

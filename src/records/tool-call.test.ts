@@ -1,4 +1,4 @@
-import { DateTime } from 'luxon'
+import { DateTime, IANAZone, Settings } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { canonicalStringify } from '../core/canonical.ts'
@@ -122,6 +122,18 @@ describe('ToolCall', () => {
   it('reads a Luxon DateTime of any zone', () => {
     const date = DateTime.fromMillis(AT, { zone: 'Europe/Berlin' })
     expect(new ToolCall(raw({ createdAt: date })).createdAt.toMillis()).toBe(AT)
+  })
+
+  it.each([
+    ['locale', DateTime.fromMillis(AT, { zone: 'utc', locale: 'fr' })],
+    ['calendar', DateTime.fromMillis(AT, { zone: 'utc', outputCalendar: 'hebrew' })],
+    ['digits', DateTime.fromMillis(AT, { zone: 'utc', numberingSystem: 'beng' })],
+    ['kind of UTC', DateTime.fromMillis(AT, { zone: IANAZone.create('UTC') })],
+  ])('keeps no %s of a DateTime, which its JSON would lose', (_, createdAt) => {
+    const call = new ToolCall(raw({ createdAt }))
+    const restored = ToolCall.fromJSON(JSON.parse(JSON.stringify(call)))
+    expect(restored.createdAt.equals(call.createdAt)).toBe(true)
+    expect(call.createdAt.toMillis()).toBe(AT)
   })
 
   it('keeps whole milliseconds, which is what its JSON holds', () => {
@@ -252,6 +264,35 @@ describe('ToolCall refuses', () => {
     ]
     for (const value of hostile) {
       expect(refusal(value)).toMatchObject({ cause: thrown, data: { path: '' } })
+    }
+  })
+
+  it.each([
+    ['a Date', { [Symbol.toStringTag]: 'Date' }],
+    ['a DateTime', { isLuxonDateTime: true }],
+    [
+      'something that throws',
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error('no')
+          },
+        },
+      ),
+    ],
+    ['a DateTime that is invalid', DateTime.invalid('never')],
+  ])('the look-alike of %s instead of a date, naming the field', (_, createdAt) => {
+    expect(refusal(raw({ createdAt: createdAt as Date })).data.path).toBe('createdAt')
+  })
+
+  it('an unparsable date alike where Luxon is told to throw', () => {
+    Settings.throwOnInvalid = true
+    try {
+      expect(refusal(raw({ createdAt: 'yesterday' })).data.path).toBe('createdAt')
+      expect(refusal(raw({ createdAt: Number.NaN })).data.path).toBe('createdAt')
+    } finally {
+      Settings.throwOnInvalid = false
     }
   })
 

@@ -1,8 +1,9 @@
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { checksum } from '../core/checksum.ts'
-import { isBobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { unparsedArguments } from '../core/strict-json.ts'
 import { ToolCall } from '../records/tool-call.ts'
@@ -41,6 +42,17 @@ const thrower = (thrown: unknown) =>
       throw thrown
     },
   })
+
+const fail = (): never => {
+  throw new Error('cannot be read')
+}
+/** A clock that breaks at its nth reading. */
+const failingFrom = (nth: number) => {
+  let readings = 0
+  return () => (++readings < nth ? 100 : fail())
+}
+const errorWith = (message: PropertyDescriptor) =>
+  Object.defineProperty(new Error('x'), 'message', message)
 
 describe('Tool.executor', () => {
   it('tells of the start and the end under the checksum of the raw arguments', async () => {
@@ -141,6 +153,13 @@ describe('Tool.executor', () => {
     ['null', null, 'null'],
     ['a symbol', Symbol('s'), 'Symbol(s)'],
     ['an object without a text form', Object.create(null), 'cannot be shown as text'],
+    ['a frozen Error', Object.freeze(new Error('no such file')), 'no such file'],
+    ['an Error whose message is no text', errorWith({ value: Symbol('s') }), 'Symbol(s)'],
+    ['an Error whose message is an object', errorWith({ value: Object.create(null) }), 'as text'],
+    ['an Error whose message throws', errorWith({ get: fail }), 'cannot be shown as text'],
+    ['a proxy that answers nothing', new Proxy(new Error('x'), { get: fail }), 'as text'],
+    ['an Error of another realm', runInNewContext('new Error("no such file")'), 'no such file'],
+    ['an error of the kit', new BobbinError('E_JSON_TOO_DEEP', 'so deep', { limit: 1 }), 'so deep'],
   ])('wraps %s that the handler throws and keeps it as the cause', async (_, thrown, text) => {
     const { events, error } = await observe(thrower(thrown), {})
     if (!isBobbinError(error, 'E_TOOL_DOWNSTREAM_ERROR')) throw error
@@ -188,6 +207,18 @@ describe('Tool.executor', () => {
     ['fails later', () => Promise.reject(new Error('observer'))],
   ])('is not changed by an observer that %s', async (_, emit) => {
     expect(await echo.executor({ emit })({ text: 'x' })).toBe('x')
+  })
+
+  it.each<[string, () => unknown]>([
+    ['throws', fail],
+    ['throws at the end alone', failingFrom(2)],
+    ['gives nothing', () => undefined],
+  ])('keeps events and output when the clock %s', async (_, now) => {
+    const events: Event[] = []
+    const emit = (event: Event) => events.push(event)
+    expect(await echo.executor({ emit, now: now as () => number })({ text: 'x' })).toBe('x')
+    expect(events.map(({ type }) => type)).toEqual(['toolExecutionStart', 'toolExecutionEnd'])
+    expect(events[1]).toMatchObject({ isError: false, endedAt: expect.any(Number) })
   })
 
   it('works without any context', async () => {

@@ -74,7 +74,7 @@ class Execution {
 
   start(): void {
     const context = this.#context
-    this.#startedAt = this.#now()
+    this.#startedAt = timeOf(context)
     if (context.emit === undefined || context.listens?.('toolExecutionStart') === false) return
     emitSafely(context, {
       type: 'toolExecutionStart',
@@ -120,7 +120,7 @@ class Execution {
       toolCallId: context.toolCallId,
       tool: this.#tool.name,
       startedAt: this.#startedAt,
-      endedAt: this.#now(),
+      endedAt: timeOf(context),
       isError,
       ...(isError && { code }),
     }
@@ -131,10 +131,6 @@ class Execution {
   failed(error: unknown): unknown {
     this.end(isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR')
     return error
-  }
-
-  #now(): number {
-    return this.#context.now?.() ?? Date.now()
   }
 }
 
@@ -184,9 +180,18 @@ function wrapped(tool: Executable, cause: unknown): BobbinError {
 /** Anything can be thrown, also values whose own conversion to text throws. */
 export function thrownText(thrown: unknown): string {
   try {
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    return String(thrown instanceof Error ? thrown.message : thrown)
   } catch {
     return 'it threw a value that cannot be shown as text'
+  }
+}
+
+/** A clock that fails costs a call neither its events nor its result: the system's stands in for it. */
+function timeOf({ now }: ExecutionContext): number {
+  try {
+    return now?.() ?? Date.now()
+  } catch {
+    return Date.now()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { brief } from '../core/cut-text.ts'
-import { BobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
@@ -25,6 +25,16 @@ const MAX_CHARS = 200
 
 /** Turns whatever schema the author chose into JSON Schema and a validator, or says what is missing. */
 export function compileSchema(schema: InputSchema): CompiledSchema {
+  try {
+    return compile(schema)
+  } catch (cause) {
+    if (isBobbinError(cause)) throw cause
+    const rule = 'must be a schema: looking at it throws an error'
+    throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}.`, cause)
+  }
+}
+
+function compile(schema: InputSchema): CompiledSchema {
   if (isSelfDescribing(schema)) {
     return { jsonSchema: objectSchema(() => describe(schema)), validate: standardValidator(schema) }
   }

@@ -17,6 +17,10 @@ const options = (overrides: Partial<ToolOptions> = {}): ToolOptions => ({
   ...overrides,
 })
 
+const throwing = () => {
+  throw new Error('no')
+}
+
 function refusal(overrides: Record<string, unknown>) {
   try {
     new Tool({ ...options(), ...overrides })
@@ -146,6 +150,14 @@ describe('Tool.inputSchema', () => {
     const { data, message } = refusal({ inputSchema })
     expect(data.path).toBe('inputSchema')
     expect(message).toMatch(why)
+  })
+
+  it.each<[string, unknown]>([
+    ['throws when it is looked at', new Proxy({}, { get: throwing })],
+    ['throws when it describes itself', { '~standard': { validate: throwing, jsonSchema: {} } }],
+    ['has a nameless vendor', { '~standard': { vendor: Object.create(null) } }],
+  ])('refuses a schema that %s', (_, inputSchema) => {
+    expect(refusal({ inputSchema }).data.path).toBe('inputSchema')
   })
 
   it('refuses the arguments when the schema itself throws', async () => {

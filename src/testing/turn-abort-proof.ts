@@ -20,8 +20,8 @@ const layered: Middleware = {
   },
 }
 
-/** Everything that a turn can wait for, in one turn. */
-function busyTurn(signal: AbortSignal) {
+/** Everything that a turn can wait for, in one turn; without layers, also the shortest way through it. */
+function busyTurn(signal: AbortSignal, hasLayers: boolean) {
   const store = memoryStore()
   const startedAfterAbort: string[] = []
   const work = (name: string) => async () => {
@@ -38,7 +38,9 @@ function busyTurn(signal: AbortSignal) {
       { call: 'unknown', id: 'u1' },
       { call: 'alone', id: 'a1' },
       { call: 'read', args: { q: 'x' }, id: 'r2' },
+      { call: 'quick', id: 'q1' },
     ],
+    [{ call: 'quick', args: { q: 'z' }, id: 'q2' }],
     [{ call: 'write', args: { q: 'y' }, id: 'w2' }],
     [{ text: 'done' }],
   ])
@@ -46,7 +48,7 @@ function busyTurn(signal: AbortSignal) {
     model,
     store,
     policy: 'open',
-    middleware: [layered],
+    middleware: hasLayers ? [layered] : [],
     approve: async () => {
       await ticks(3)
       return { approve: true, decidedBy: 'ann', args: { q: 'edited' } }
@@ -56,15 +58,19 @@ function busyTurn(signal: AbortSignal) {
       sampleTool('write', work('write'), { effect: 'write' }),
       sampleTool('gated', work('gated'), { effect: 'write', approval: true }),
       sampleTool('alone', work('alone'), { exclusive: true }),
+      sampleTool('quick', () => {
+        if (signal.aborted) startedAfterAbort.push('quick')
+        return 'quick did it'
+      }),
     ],
   })
   return { store, runner, startedAfterAbort, recorder: eventRecorder(runner) }
 }
 
 /** Runs a turn that waits for everything a turn can wait for, and aborts it after so many microtasks. */
-async function abortedAfter(count: number) {
+async function abortedAfter(count: number, hasLayers: boolean) {
   const abort = new AbortController()
-  const turn = busyTurn(abort.signal)
+  const turn = busyTurn(abort.signal, hasLayers)
   const state = { isOver: false }
   const running = turn.runner
     .run({ message: 'go', conversation: 'c', signal: abort.signal })
@@ -85,8 +91,9 @@ async function goesOn(store: ReturnType<typeof memoryStore>) {
 }
 
 /** What is wrong with a turn that was aborted there; empty when everything holds. */
-export async function abortFaults(at: number, readsLog: boolean) {
-  const { outcome, wasOver, store, recorder, startedAfterAbort } = await abortedAfter(at)
+export async function abortFaults(at: number, readsLog: boolean, hasLayers: boolean) {
+  const turn = await abortedAfter(at, hasLayers)
+  const { outcome, wasOver, store, recorder, startedAfterAbort } = turn
   const faults: string[] = []
   const check = (holds: boolean, fault: string) => {
     if (!holds) faults.push(`after ${at}: ${fault}`)

@@ -9,6 +9,7 @@ const FORGED_PREFIX = 'artifact_'
 /** The tools of a turn, by name. Only names that were registered are known, whatever objects inherit. */
 export class ToolRegistry implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>()
+  #list: readonly Tool[] | undefined
 
   constructor(tools: Iterable<Tool> = []) {
     for (const tool of tools) this.register(tool)
@@ -23,6 +24,7 @@ export class ToolRegistry implements Iterable<Tool> {
       if (policy !== 'replace') throw collision(tool.name)
     }
     this.#tools.set(tool.name, tool)
+    this.#list = undefined
     return this
   }
 
@@ -41,13 +43,20 @@ export class ToolRegistry implements Iterable<Tool> {
   }
 
   delete(name: string): boolean {
+    this.#list = undefined
     return this.#tools.delete(name)
   }
 
   /** Drops the tools that were made for one request only. */
   pruneEphemeral(): this {
-    for (const tool of this) if (tool.ephemeral) this.#tools.delete(tool.name)
+    for (const tool of this) if (tool.ephemeral) this.delete(tool.name)
     return this
+  }
+
+  /** The tools as they are now: the same list until one comes or goes. */
+  get list(): readonly Tool[] {
+    this.#list ??= Object.freeze([...this.#tools.values()])
+    return this.#list
   }
 
   get size(): number {

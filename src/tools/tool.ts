@@ -114,7 +114,7 @@ export class Tool<S extends InputSchema = InputSchema> {
       run: (tool, context, args) =>
         #executable in tool && tool.executor === Tool.prototype.executor
           ? execute(tool.#executable, context, args)
-          : tool.executor(context)(args),
+          : tool.executor(plainContext(context))(args),
       validate: (tool, args) =>
         #executable in tool && tool.validate === Tool.prototype.validate
           ? tool.#validate(args)
@@ -126,6 +126,22 @@ export class Tool<S extends InputSchema = InputSchema> {
           ? tool.#approval
           : tool.needsApproval(args, context),
     }
+  }
+}
+
+/** A context whose parts may be taken out of it and copied. */
+function plainContext(context: ExecutionContext): ExecutionContext {
+  const { signal, toolCallId, idempotencyKey, validated, secret } = context
+  return {
+    ...(signal && { signal }),
+    ...(toolCallId !== undefined && { toolCallId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(validated && { validated }),
+    ...(secret && { secret: (name) => secret.call(context, name) }),
+    emit: (event) => context.emit?.(event),
+    progress: (update) => context.progress?.(update),
+    ...(context.spool && { spool: context.spool.bind(context) }),
+    now: () => context.now?.() ?? Date.now(),
   }
 }
 

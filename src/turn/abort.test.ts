@@ -8,14 +8,16 @@ describe('an abort', () => {
   // test/deep goes through every point; here a number that shares no factor with the steps has to do.
   it('wherever it comes starts nothing afterwards, settles what started and leaves a sound log', async () => {
     const statuses: string[] = []
-    for (let at = 0; at < 4_000; at += 7) {
-      const { faults, status, wasOver } = await abortFaults(at, at % 5 === 0)
-      expect(faults).toEqual([])
-      statuses.push(status)
-      if (wasOver) break
+    for (const hasLayers of [true, false]) {
+      for (let at = 0; at < 4_000; at += 7) {
+        const { faults, status, wasOver } = await abortFaults(at, at % 5 === 0, hasLayers)
+        expect(faults).toEqual([])
+        statuses.push(status)
+        if (wasOver) break
+      }
+      expect(statuses.at(-1)).toBe('completed')
     }
     expect(statuses.filter((status) => status === 'aborted').length).toBeGreaterThan(50)
-    expect(statuses.at(-1)).toBe('completed')
   }, 60_000)
 
   it('before the turn begins runs nothing and asks nobody', async () => {

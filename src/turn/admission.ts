@@ -4,7 +4,7 @@ import { isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
 import type { Validation } from '../tools/input-schema.ts'
-import type { Tool } from '../tools/tool.ts'
+import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { errorText } from './error-text.ts'
 import type { CallRequest } from './executor.ts'
@@ -29,7 +29,7 @@ export type Admission =
       /** What the handler gets; validated once, here. */
       readonly value: unknown
       /** Goes with the result when the model repeats itself. */
-      readonly hint?: string
+      readonly hint: string | undefined
     }
   | { readonly verdict: 'refuse'; readonly text: string; readonly stopsTurn: boolean }
 
@@ -68,11 +68,11 @@ function unreadable(tool: string, raw: unknown, fault: string): ReadRequest {
 }
 
 /** Decides on one request: known tool, readable arguments, schema, and how often it was asked before. */
-export async function admit(
+export function admit(
   request: ReadRequest,
   tools: ToolRegistry,
   guard: RepeatGuard,
-): Promise<Admission> {
+): Admission | Promise<Admission> {
   const tool = tools.get(request.tool)
   const verdict = guard.judge(request.checksum, tool?.repeat === false)
   const count = guard.count(request.checksum)
@@ -80,25 +80,35 @@ export async function admit(
   if (verdict === 'refuse') return refuse(repeatRefusal(count))
   if (tool === undefined) return refuse(unknownTool(tools))
   if (request.fault !== undefined) return refuse(`${request.fault} Send them again, corrected.`)
-  const result = await checkArguments(tool, request.args)
-  if (!result.ok) {
-    const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
-    return refuse(
-      `The arguments do not fit the tool's schema: ${faults.join('; ')}. Correct them and call again.`,
-    )
-  }
-  const hint = verdict === 'hint' ? { hint: repeatHint(count) } : {}
-  return { verdict: 'run', tool, value: result.value, ...hint }
+  const hint = verdict === 'hint' ? repeatHint(count) : undefined
+  const result = checkArguments(tool, request.args)
+  return result instanceof Promise
+    ? result.then((late) => admission(tool, late, hint))
+    : admission(tool, result, hint)
+}
+
+function admission(tool: Tool, result: Validation, hint: string | undefined): Admission {
+  if (result.ok) return { verdict: 'run', tool, value: result.value, hint }
+  const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
+  return refuse(
+    `The arguments do not fit the tool's schema: ${faults.join('; ')}. Correct them and call again.`,
+  )
 }
 
 /** A schema may hold code of its own; arguments that it throws on do not fit. */
-export async function checkArguments(tool: Tool, args: JsonObject): Promise<Validation> {
+export function checkArguments(tool: Tool, args: JsonObject): Validation | Promise<Validation> {
   try {
-    return await tool.validate(args)
+    const result = toolShortcuts().validate(tool, args)
+    return result instanceof Promise ? result.catch(unfit) : result
   } catch (error) {
-    return { ok: false, issues: [{ path: '', rule: errorText(error) }] }
+    return unfit(error)
   }
 }
+
+const unfit = (error: unknown): Validation => ({
+  ok: false,
+  issues: [{ path: '', rule: errorText(error) }],
+})
 
 const refuse = (text: string, stopsTurn = false): Admission => ({
   verdict: 'refuse',

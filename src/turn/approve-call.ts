@@ -3,7 +3,6 @@ import type { AskedCall } from './ask-calls.ts'
 import { endCall, useDecision } from './decided-call.ts'
 import { type Approve, decideGate } from './gate-answer.ts'
 import { closeGate } from './gates.ts'
-import { orAborted } from './interruption.ts'
 import type { Turn } from './turn.ts'
 
 const NO_DECISION =
@@ -22,7 +21,8 @@ export async function approveInProcess(
 ): Promise<void> {
   const { settings, conversation, observed, origin } = turn
   try {
-    const answer = await orAborted(turn.signal, async () => approve(gate))
+    turn.signal.throwIfAborted()
+    const answer = await turn.interruption.watch.orAborted((async () => approve(gate))())
     const given = typeof answer === 'boolean' ? { approve: answer, decidedBy: 'approve' } : answer
     const decided = await decideGate(settings, conversation.id, gate.id, given)
     const { state: decision } = decided

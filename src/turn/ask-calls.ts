@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
@@ -7,6 +6,7 @@ import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem, OWN_WIRE } from './item-records.ts'
+import { noAnswerMark } from './log-tail.ts'
 import type { Turn } from './turn.ts'
 
 /** A call that was asked for: its record's id, what was read of it, and its place in the history. */
@@ -14,7 +14,8 @@ export interface AskedCall {
   readonly id: string
   readonly request: ReadRequest
   readonly item: CallItem
-  readonly createdAt: DateTime<true>
+  /** Epoch milliseconds. */
+  readonly createdAt: number
   /** The call whose arguments a person changed into these. */
   readonly editOf?: string
   /** Paths of arguments that were removed before storing; such a call cannot be run any more. */
@@ -37,27 +38,34 @@ export async function askCalls(turn: Turn, decision: Decision): Promise<AskedBat
   const response = `${turn.id}/${turn.iteration}`
   const calls: AskedCall[] = []
   const items: HistoryItem[] = []
-  const requests = 'calls' in decision ? [...decision.calls] : []
-  const ask = async (request: CallRequest, unfinished?: string) => {
-    const asked = await askOne(turn, request, response, unfinished)
-    calls.push(asked)
-    items.push(asked.item)
-  }
+  const requests = 'calls' in decision ? decision.calls : []
+  let next = 0
   for (const item of itemsOf(decision)) {
     if (item.type === 'call' && item.executedBy === 'runner' && item.result === undefined) {
-      await ask(requests.shift() ?? item)
+      const asking = askOne(turn, requests[next++] ?? item, response)
+      const asked = asking instanceof Promise ? await asking : asking
+      calls.push(asked)
+      items.push(asked.item)
     } else if (item.type === 'call' || item.type === 'openCall') {
       items.push({ ...item, id: turn.conversation.ids.claim(item.id), response })
     } else {
       items.push({ ...item, response })
     }
   }
-  for (const request of requests) await ask(request)
+  for (; next < requests.length; next++) {
+    const asked = await askOne(turn, requests[next] as CallRequest, response)
+    calls.push(asked)
+    items.push(asked.item)
+  }
   for (const { tool, callId, rawArgs } of decision.unfinished ?? []) {
     const request = { tool, args: rawArgs, rawArgs, ...(callId !== undefined && { id: callId }) }
-    await ask(request, UNFINISHED)
+    const asked = await askOne(turn, request, response)
+    calls.push({ ...asked, unfinished: UNFINISHED })
+    items.push(asked.item)
   }
-  return { items, calls, entries: items.map((item) => entryOf(turn, item)) }
+  const entries = items.map((item) => entryOf(turn, item))
+  entries.push(...noAnswerMark(turn.id, decision))
+  return { items, calls, entries }
 }
 
 function itemsOf(decision: Decision): readonly HistoryItem[] {
@@ -65,38 +73,51 @@ function itemsOf(decision: Decision): readonly HistoryItem[] {
   return [{ type: 'message', role: 'assistant', parts: [{ type: 'text', text: decision.answer }] }]
 }
 
-async function askOne(
+function askOne(
   turn: Turn,
   request: CallRequest,
   response: string,
-  unfinished?: string,
-): Promise<AskedCall> {
-  const { settings, conversation } = turn
-  const id = conversation.ids.claim(request.id || settings.ids())
-  const read = await spoolLongText(turn, readRequest(request))
+): AskedCall | Promise<AskedCall> {
+  const id = turn.conversation.ids.claim(request.id || turn.settings.ids())
+  const read = readRequest(request)
   const { rawArgs } = read
-  const item: CallItem = {
-    type: 'call',
-    id,
-    tool: request.tool,
-    args: read.args,
-    ...(typeof rawArgs === 'string' && { rawArgs }),
-    wire: request.wire ?? OWN_WIRE,
-    // A wire's own form of what is on the spool would bring the megabytes back.
-    ...(typeof rawArgs !== 'object' &&
-      request.providerData && { providerData: request.providerData }),
-    executedBy: 'runner',
-    response,
+  if (typeof rawArgs === 'string' && rawArgs.length > MAX_BLOB_BYTES) {
+    return spoolLongText(turn, read, rawArgs).then((spooled) =>
+      askedCall(turn, id, request, spooled, response),
+    )
   }
-  const createdAt = DateTime.fromMillis(settings.clock.now(), { zone: 'utc' }) as DateTime<true>
-  return { id, request: read, item, createdAt, ...(unfinished !== undefined && { unfinished }) }
+  return askedCall(turn, id, request, read, response)
+}
+
+function askedCall(
+  turn: Turn,
+  id: string,
+  { tool, wire = OWN_WIRE, providerData }: CallRequest,
+  request: ReadRequest,
+  response: string,
+): AskedCall {
+  const { args, rawArgs } = request
+  const item: CallItem = { type: 'call', id, tool, args, wire, executedBy: 'runner', response }
+  // A wire's own form of what is on the spool would bring the megabytes back.
+  const kept = typeof rawArgs === 'object' ? undefined : providerData
+  const isPlain = rawArgs === undefined && kept === undefined
+  return {
+    id,
+    request,
+    item: isPlain
+      ? item
+      : {
+          ...item,
+          ...(typeof rawArgs === 'string' && { rawArgs }),
+          ...(kept && { providerData: kept }),
+        },
+    createdAt: turn.settings.clock.now(),
+  }
 }
 
 /** Megabytes that are no arguments belong on the spool, not into the log. */
-async function spoolLongText(turn: Turn, read: ReadRequest): Promise<ReadRequest> {
-  const { rawArgs } = read
-  if (typeof rawArgs !== 'string' || rawArgs.length <= MAX_BLOB_BYTES) return read
-  return { ...read, rawArgs: new SpooledArtifact(await turn.results.write(rawArgs)) }
+async function spoolLongText(turn: Turn, read: ReadRequest, text: string): Promise<ReadRequest> {
+  return { ...read, rawArgs: new SpooledArtifact(await turn.results.write(text)) }
 }
 
 function entryOf(turn: Turn, item: HistoryItem): NewEntry {

@@ -1,78 +1,26 @@
-import type { Clock } from '../core/clock.ts'
-import { isBobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { JsonValue } from '../core/json.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
+import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
+import type { SpoolInput } from '../spool/spool-store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
+import { toolShortcuts } from '../tools/tool.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
-import { errorText } from './error-text.ts'
-import { MAX_TIMER_MS } from './interruption.ts'
+import type { Watched } from './abort-watch.ts'
+import { failedEnd, gaveUpEnd, isObedience } from './attempt-end.ts'
+import { linkCall, type NestedLink } from './nested-turn.ts'
+import type { AdmittedCall } from './run-call.ts'
+import type { SecretScrubber } from './secret-scrubber.ts'
+import { settleOutput } from './settle-output.ts'
+import type { ResultSpool } from './small-results.ts'
+import type { Turn } from './turn.ts'
 
 /** How an attempt at a call ended. */
 export interface AttemptEnd {
   readonly settlement: Settlement
   readonly results: ToolCallResults
-}
-
-export interface Attempt {
-  readonly tool: Tool
-  /** The arguments as the model supplied them; the execution's `callId` is their checksum. */
-  readonly args: JsonObject
-  /** What the handler gets: admission validated it. */
-  readonly value: unknown
-  readonly context: ExecutionContext
-  /** The turn's signal; the attempt ends when it aborts. */
-  readonly signal: AbortSignal
-  readonly timeoutMs: number
-  readonly settleOutput: (output: ToolOutput, signal: AbortSignal) => Promise<ToolCallResults>
-  /** Keeps out of an error what nobody must read. */
-  readonly clean: (text: string) => string
-  /** Hears of the call's own signal before the handler gets it. */
-  readonly onStart?: (signal: AbortSignal) => void
-  /** Hears of a result that came after the call was given up. */
-  readonly onLate: (what: 'result' | 'error') => void
-  readonly clock: Clock
-}
-
-/**
- * Runs a handler until it ends, its time is over or the turn is aborted. A handler that ignores its
- * signal is left behind: its late result is discarded and reported.
- */
-export async function attempt(call: Attempt): Promise<AttemptEnd> {
-  const { tool, signal } = call
-  if (signal.aborted) return NOT_STARTED
-  const controller = new AbortController()
-  call.onStart?.(controller.signal)
-  return new Promise<AttemptEnd>((resolve) => {
-    let isOver = false
-    const finish = (end: AttemptEnd) => {
-      isOver = true
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      resolve(end)
-    }
-    const giveUp = (settlement: 'timed-out' | 'aborted', text: string) => {
-      finish(unsure(tool) ? inDoubt(text) : gaveUp(settlement, text))
-      controller.abort(
-        new DOMException(text, settlement === 'aborted' ? 'AbortError' : 'TimeoutError'),
-      )
-    }
-    const onAbort = () => giveUp('aborted', 'The turn was aborted while the call ran.')
-    const timer = setTimeout(
-      () =>
-        giveUp('timed-out', `The call did not end within ${call.timeoutMs} ms and was given up.`),
-      Math.min(call.timeoutMs, MAX_TIMER_MS),
-    )
-    signal.addEventListener('abort', onAbort, { once: true })
-    run(call, controller.signal).then(
-      (end) => (isOver ? call.onLate('result') : finish(end)),
-      (error: unknown) => {
-        if (!isOver) finish(failed(error, call.clean))
-        else if (!isObedience(error, controller.signal)) call.onLate('error')
-      },
-    )
-  })
 }
 
 /** How a call ends that the turn's abort kept from starting. */
@@ -81,43 +29,185 @@ export const NOT_STARTED: AttemptEnd = {
   results: new Tokenizable('The turn was aborted before the call started. It was not run.'),
 }
 
-async function run(call: Attempt, signal: AbortSignal): Promise<AttemptEnd> {
-  const output = await call.tool.executor({
-    ...call.context,
-    signal,
-    validated: { value: call.value },
-    now: () => call.clock.now(),
-  })(call.args)
-  // Nobody waits any more: whatever came is not wound onto the spool.
-  if (signal.aborted) {
-    if (output instanceof ReadableStream) await output.cancel().catch(() => {})
-    return NOT_STARTED
+/**
+ * Runs a handler until it ends, its time is over or the turn is aborted. A handler that ignores its
+ * signal is left behind: its late result is discarded and reported. It is the context of the execution
+ * itself; what most calls never use, the signal above all, is made when it is asked for.
+ */
+export class CallAttempt implements ExecutionContext, Watched {
+  readonly toolCallId: string
+  readonly idempotencyKey: string
+  readonly validated: { readonly value: unknown; readonly checksum: string }
+  readonly deadline: number
+  declare readonly secret?: NonNullable<SecretScrubber['secret']>
+  /** What a turn inside the handler told; there when the handler asked for its signal. */
+  link: NestedLink | undefined
+  /** False as long as nothing of the call was run. */
+  hasStarted = false
+  readonly #turn: Turn
+  readonly #call: AdmittedCall
+  readonly #timeoutMs: number
+  #controller: AbortController | undefined
+  /** Why the call was given up, and how it ended then. */
+  #reason: DOMException | undefined
+  #end: AttemptEnd | undefined
+  #resolve: ((end: AttemptEnd) => void) | undefined
+
+  constructor(turn: Turn, call: AdmittedCall) {
+    const { asked, intent, tool, value } = call
+    this.toolCallId = asked.id
+    this.idempotencyKey = intent.idempotencyKey
+    this.validated = { value, checksum: asked.request.checksum }
+    this.#turn = turn
+    this.#call = call
+    this.#timeoutMs = tool.timeoutMs ?? turn.settings.timeoutMs
+    this.deadline = performance.now() + this.#timeoutMs
+    const { secret } = turn.scrubber
+    if (secret !== undefined) this.secret = secret
   }
-  return { settlement: 'ok', results: await call.settleOutput(output, signal) }
+
+  /** The one attempt. What need not be waited for is there at once. */
+  run(): AttemptEnd | Promise<AttemptEnd> {
+    if (this.#turn.signal.aborted) return NOT_STARTED
+    this.hasStarted = true
+    let work: AttemptEnd | Promise<AttemptEnd>
+    try {
+      work = this.#work()
+    } catch (error) {
+      return this.#afterError(error)
+    }
+    // The handler may have aborted the turn itself.
+    if (this.isAborted()) this.onAbort()
+    if (!(work instanceof Promise)) return this.#afterResult(work)
+    const pending = work
+    return new Promise((resolve) => {
+      this.#resolve = resolve
+      if (this.#end === undefined) this.#turn.interruption.watch.add(this)
+      else resolve(this.#end)
+      pending.then(
+        (end) => resolve(this.#afterResult(end)),
+        (error: unknown) => resolve(this.#afterError(error)),
+      )
+    })
+  }
+
+  #work(): AttemptEnd | Promise<AttemptEnd> {
+    const { tool, asked } = this.#call
+    const output = toolShortcuts().run(tool, this, asked.request.args)
+    return output instanceof Promise
+      ? output.then((given) => this.#settle(given))
+      : this.#settle(output)
+  }
+
+  #settle(output: ToolOutput): AttemptEnd | Promise<AttemptEnd> {
+    // Nobody waits any more: whatever came is not wound onto the spool.
+    if (this.isAborted()) {
+      if (!(output instanceof ReadableStream)) return NOT_STARTED
+      return output.cancel().then(
+        () => NOT_STARTED,
+        () => NOT_STARTED,
+      )
+    }
+    const text = typeof output === 'string' ? this.#turn.scrubber.text(output) : output
+    const results = settleOutput(this.#call.tool, text, this.#spool, this)
+    return results instanceof Promise ? results.then(okEnd) : okEnd(results)
+  }
+
+  #afterResult(end: AttemptEnd): AttemptEnd {
+    if (this.#end === undefined) return this.#over(end)
+    this.#late('what it returned was discarded')
+    return this.#end
+  }
+
+  #afterError(error: unknown): AttemptEnd {
+    if (this.#end === undefined && this.isAborted()) this.onAbort()
+    if (this.#end === undefined) return this.#over(failedEnd(error, this.#turn.scrubber.text))
+    if (!isObedience(error, this.#reason)) this.#late('it failed')
+    return this.#end
+  }
+
+  #over(end: AttemptEnd): AttemptEnd {
+    this.#end = end
+    this.#turn.interruption.watch.delete(this)
+    return end
+  }
+
+  onAbort(): void {
+    this.#giveUp('aborted', 'The turn was aborted while the call ran.')
+  }
+
+  onTimeout(): void {
+    const text = `The call did not end within ${this.#timeoutMs} ms and was given up.`
+    this.#giveUp('timed-out', text)
+  }
+
+  #giveUp(settlement: 'timed-out' | 'aborted', text: string): void {
+    if (this.#end !== undefined) return
+    this.#reason = new DOMException(text, settlement === 'aborted' ? 'AbortError' : 'TimeoutError')
+    const end = this.#over(gaveUpEnd(this.#call.tool, settlement, text))
+    this.#resolve?.(end)
+    this.#controller?.abort(this.#reason)
+  }
+
+  #late(came: string): void {
+    const { observed, origin } = this.#turn
+    const message = `\`${this.#call.tool.name}\` ended after its call was given up; ${came}. Pass \`ctx.signal\` on so that it can stop in time.`
+    observed.emit('warning', { code: 'LATE_RESULT', message, toolCallId: this.toolCallId }, origin)
+  }
+
+  isAborted(): boolean {
+    return this.#reason !== undefined || this.#turn.signal.aborted
+  }
+
+  /** The call's own signal, by which a turn inside its handler finds the turn around it. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      this.link = linkCall(this.#turn, this.#controller.signal)
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+      else if (this.#turn.signal.aborted) this.onAbort()
+      else if (this.#end === undefined) this.#turn.interruption.watch.add(this)
+    }
+    return this.#controller.signal
+  }
+
+  listens(name: 'toolExecutionStart' | 'toolExecutionEnd'): boolean {
+    return this.#turn.observed.has(name)
+  }
+
+  emit(event: ToolExecutionStartEvent | ToolExecutionEndEvent): void {
+    const { observed, origin } = this.#turn
+    if (event.type === 'toolExecutionStart') observed.emit('toolExecutionStart', event, origin)
+    else observed.emit('toolExecutionEnd', event, origin)
+  }
+
+  progress(given: JsonValue): void {
+    const { observed, origin } = this.#turn
+    const update = this.#turn.scrubber.json(given)
+    const { name: tool } = this.#call.tool
+    observed.emit('toolProgress', { toolCallId: this.toolCallId, tool, update }, origin)
+  }
+
+  async spool(
+    data: SpoolInput,
+    Class: SpooledArtifactConstructor = SpooledArtifact,
+  ): Promise<Artifact> {
+    return new Class(await this.#spool.write(data))
+  }
+
+  now(): number {
+    return this.#turn.settings.clock.now()
+  }
+
+  /** The conversation's spool, without the secrets that the turn was given. */
+  get #spool(): Pick<ResultSpool, 'write' | 'has'> {
+    const { results, scrubber } = this.#turn
+    if (scrubber.secret === undefined) return results
+    return {
+      has: (digest) => results.has(digest),
+      write: (data, options) => results.write(scrubber.data(data), options),
+    }
+  }
 }
 
-/** A handler that stops because it was told to is not late. */
-function isObedience(error: unknown, { reason }: AbortSignal): boolean {
-  const thrown = isBobbinError(error, 'E_TOOL_DOWNSTREAM_ERROR') ? error.cause : error
-  const name = (thrown as { readonly name?: unknown } | null)?.name
-  return thrown === reason || name === 'AbortError' || name === 'TimeoutError'
-}
-
-/** Nobody knows what a started call did when it must not repeat and did not report. */
-const unsure = ({ effect }: Tool) => effect !== 'read' && effect !== 'idempotent'
-
-const gaveUp = (settlement: Settlement, text: string): AttemptEnd => ({
-  settlement,
-  results: new Tokenizable(text),
-})
-
-const inDoubt = (text: string): AttemptEnd =>
-  gaveUp(
-    'in-doubt',
-    `${text} It is not known whether it took effect. Do not repeat it blindly; check first.`,
-  )
-
-function failed(error: unknown, clean: (text: string) => string): AttemptEnd {
-  const text = errorText(error, clean)
-  return gaveUp('failed', isBobbinError(error) ? text : `The call failed: ${text}`)
-}
+const okEnd = (results: ToolCallResults): AttemptEnd => ({ settlement: 'ok', results })

@@ -1,7 +1,6 @@
 import { isBobbinError } from '../core/error.ts'
 import { errorText } from './error-text.ts'
 import type { Decision, ExecutorHelpers } from './executor.ts'
-import { orAborted } from './interruption.ts'
 import type { Turn } from './turn.ts'
 
 const FIRST_PAUSE_MS = 250
@@ -15,9 +14,9 @@ export async function decide(turn: Turn): Promise<Decision> {
   const { settings, signal } = turn
   for (let attempt = 0; ; attempt++) {
     try {
-      return await orAborted(signal, async () =>
-        settings.executor(turn.ctx, helpers(turn, attempt)),
-      )
+      signal.throwIfAborted()
+      const deciding = settings.executor(turn.ctx, helpers(turn, attempt))
+      return await turn.interruption.watch.orAborted(Promise.resolve(deciding))
     } catch (error) {
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`

@@ -2,7 +2,6 @@ import { askCalls } from './ask-calls.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
-import { noAnswerMark } from './log-tail.ts'
 import { definitionsOf } from './model-executor.ts'
 import type { DispatchEnd } from './outcome.ts'
 import { runBatch } from './run-batch.ts'
@@ -52,8 +51,7 @@ async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefi
   const isAnswer = 'answer' in decision
   // An answer that came too late is not recorded; calls are, as calls that did not run.
   if (isAnswer && turn.signal.aborted) return turn.interruption.end()
-  const asked = await askCalls(turn, decision)
-  const batch = { ...asked, entries: [...asked.entries, ...noAnswerMark(turn.id, decision)] }
+  const batch = await askCalls(turn, decision)
   const { waits, stop } = await runBatch(turn, batch)
   if (isAnswer && !waits) return answered(decision)
   if (turn.signal.aborted) return turn.interruption.end()

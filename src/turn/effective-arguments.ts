@@ -18,12 +18,9 @@ export function effectiveArguments(args: JsonObject, value: unknown): JsonObject
 }
 
 /** The effective arguments for a record: only there when validation changed something. */
-export function changedArguments(
-  args: JsonObject,
-  value: unknown,
-): { readonly effectiveArgs?: JsonObject } {
-  const effectiveArgs = effectiveArguments(args, value)
-  return effectiveArgs === args || isSameJson(effectiveArgs, args) ? {} : { effectiveArgs }
+export function changedArguments(args: JsonObject, value: unknown): JsonObject | undefined {
+  const effective = effectiveArguments(args, value)
+  return effective === args || isSameJson(effective, args) ? undefined : effective
 }
 
 export function isSameJson(a: JsonObject, b: JsonObject): boolean {

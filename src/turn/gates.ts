@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { NewEntry } from '../store/entry.ts'
 import type { Gate, GateRequest } from '../store/gate.ts'
-import type { Tool } from '../tools/tool.ts'
+import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { effectiveArguments } from './effective-arguments.ts'
 import type { Turn } from './turn.ts'
@@ -22,16 +22,22 @@ export function gateDigest(tool: Tool, args: JsonObject): string {
  * Whether somebody must agree before this call runs: the tool says so, or the least trusted content
  * that was there before it does.
  */
-export async function needsGate(
+export function needsGate(
   turn: Turn,
   asked: AskedCall,
   tool: Tool,
   value: unknown,
   taint: TrustTier,
-): Promise<boolean> {
-  const { policy } = turn.settings
+): boolean | Promise<boolean> {
   const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
-  if (await tool.needsApproval(value, place)) return true
+  const isAsked = toolShortcuts().needsApproval(tool, value, place)
+  return isAsked instanceof Promise
+    ? isAsked.then((late) => late || policyAsks(turn, asked, tool, taint))
+    : isAsked || policyAsks(turn, asked, tool, taint)
+}
+
+function policyAsks(turn: Turn, asked: AskedCall, tool: Tool, taint: TrustTier): boolean {
+  const { policy } = turn.settings
   if (policy === 'open' || tool.effect === 'read' || tool.effect === 'idempotent') return false
   if (tool.effect === 'write') return taint === 'third-party'
   if (policy === 'strict') return true

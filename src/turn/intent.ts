@@ -13,7 +13,7 @@ export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
     checksum: request.checksum,
     ...(tool.effect !== undefined && { effect: tool.effect }),
     idempotencyKey: `${turn.conversation.id}/${id}`,
-    createdAt: createdAt.toISO(),
+    createdAt: new Date(createdAt).toISOString(),
     ...(item.wire.api !== 'executor' && { wire: item.wire }),
   }
 }

@@ -13,7 +13,8 @@ export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
     const finish = await converse(model, ctx, helpers)
     const { items, unfinished, usage, reason } = finish
-    const calls = items.filter(isOurs).map(requestOf)
+    // What an item of our own says is all that a request says.
+    const calls: readonly CallRequest[] = items.filter(isOurs)
     const detail = { items, unfinished, finish: reason, ...(usage && { usage }) }
     const goesOn =
       calls.length > 0 || unfinished.length > 0 || reason === 'pause' || hasOpenGate(items)
@@ -45,33 +46,27 @@ async function converse(
 
 /** A tool's definition is made once and remembered: a step must not cost more for more tools. */
 const definitions = new WeakMap<Tool, ToolDefinition>()
+const definitionLists = new WeakMap<readonly Tool[], readonly ToolDefinition[]>()
 
 /** What a model is told of the tools on offer. */
-export function definitionsOf(tools: ToolRegistry): readonly ToolDefinition[] {
-  return Array.from(tools, (tool) => {
-    let definition = definitions.get(tool)
-    if (definition === undefined) {
-      const { name, description, jsonSchema } = tool
-      definitions.set(tool, (definition = { name, description, inputSchema: jsonSchema }))
-    }
-    return definition
-  })
+export function definitionsOf({ list }: ToolRegistry): readonly ToolDefinition[] {
+  let known = definitionLists.get(list)
+  if (known === undefined)
+    definitionLists.set(list, (known = Object.freeze(list.map(definitionOf))))
+  return known
+}
+
+function definitionOf(tool: Tool): ToolDefinition {
+  let definition = definitions.get(tool)
+  if (definition === undefined) {
+    const { name, description, jsonSchema } = tool
+    definitions.set(tool, (definition = { name, description, inputSchema: jsonSchema }))
+  }
+  return definition
 }
 
 function isOurs(item: HistoryItem): item is CallItem {
   return item.type === 'call' && item.executedBy === 'runner' && item.result === undefined
-}
-
-function requestOf({ id, tool, args, wire, providerData, fault, rawArgs }: CallItem): CallRequest {
-  return {
-    id,
-    tool,
-    args,
-    wire,
-    ...(providerData && { providerData }),
-    ...(fault && { fault }),
-    ...(rawArgs !== undefined && { rawArgs }),
-  }
 }
 
 const hasOpenGate = (items: readonly HistoryItem[]) =>

@@ -14,13 +14,11 @@ export interface NestedLink {
 /** A call's own signal is the token by which a turn inside its handler finds the turn around it. */
 const links = new WeakMap<AbortSignal, NestedLink>()
 
-/** Makes a turn findable from inside one of its calls. */
-export function linkCall(parent: Turn): {
-  readonly link: NestedLink
-  readonly onStart: (signal: AbortSignal) => void
-} {
+/** Makes a turn findable from inside the call with this signal. */
+export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
   const link: NestedLink = { parent, gates: [], trust: 'developer' }
-  return { link, onStart: (signal) => void links.set(signal, link) }
+  links.set(signal, link)
+  return link
 }
 
 /** The turn around the call with this signal. */

@@ -6,7 +6,6 @@ import type { AskedCall } from './ask-calls.ts'
 import { errorText } from './error-text.ts'
 import { gateRequest, needsGate } from './gates.ts'
 import { intentOf } from './intent.ts'
-import { orAborted } from './interruption.ts'
 import type { StopReason } from './outcome.ts'
 import type { AdmittedCall } from './run-call.ts'
 import type { Turn } from './turn.ts'
@@ -36,11 +35,14 @@ export interface GatePlan {
   readonly admitted: AdmittedCall
 }
 
+/** What is to become of the calls of a response, and why the turn stops behind them, if so. */
+export interface BatchPlan {
+  readonly plans: readonly Plan[]
+  readonly stop: StopReason | undefined
+}
+
 /** Decides on every call of a response, in the order asked. What is refused is planned like the rest. */
-export async function planCalls(
-  turn: Turn,
-  calls: readonly AskedCall[],
-): Promise<{ readonly plans: readonly Plan[]; readonly stop: StopReason | undefined }> {
+export async function planCalls(turn: Turn, calls: readonly AskedCall[]): Promise<BatchPlan> {
   const plans: Plan[] = []
   let stop: StopReason | undefined
   // What earlier calls of the same response bring counts: they may have run before the later ones.
@@ -48,10 +50,11 @@ export async function planCalls(
   for (const asked of calls) {
     const isFull = turn.order.length + plans.length >= turn.settings.limits.maxCalls
     if (stop === undefined && isFull) stop = tooManyCalls(turn)
-    const plan =
+    const planned =
       stop === undefined
-        ? await planSafely(turn, asked, taint)
+        ? planSafely(turn, asked, taint)
         : end(asked, 'refused', 'The turn was stopped before this call; it was not run.')
+    const plan = planned instanceof Promise ? await planned : planned
     plans.push(plan)
     if (plan.kind === 'end') stop ??= plan.stop
     else taint = lowerTrust(taint, plan.admitted.tool.trust)
@@ -60,21 +63,44 @@ export async function planCalls(
 }
 
 /** Schemas and policies hold code of the application: what they throw refuses the call. */
-async function planSafely(turn: Turn, asked: AskedCall, taint: TrustTier): Promise<Plan> {
+function planSafely(turn: Turn, asked: AskedCall, taint: TrustTier): Plan | Promise<Plan> {
   try {
-    return await orAborted(turn.signal, () => planCall(turn, asked, taint))
-  } catch (error) {
-    if (turn.signal.aborted) {
-      return end(asked, 'aborted', 'The turn was aborted before this call; it was not run.')
+    turn.signal.throwIfAborted()
+    const plan = planCall(turn, asked, taint)
+    if (!(plan instanceof Promise)) {
+      turn.signal.throwIfAborted()
+      return plan
     }
-    turn.observed.emit('error', { error, where: 'admission' }, turn.origin)
-    return end(asked, 'refused', `Refused: the call could not be checked (${errorText(error)}).`)
+    return turn.interruption.watch
+      .orAborted(plan)
+      .catch((error: unknown) => unplanned(turn, asked, error))
+  } catch (error) {
+    return unplanned(turn, asked, error)
   }
 }
 
-async function planCall(turn: Turn, asked: AskedCall, taint: TrustTier): Promise<Plan> {
+function unplanned(turn: Turn, asked: AskedCall, error: unknown): Plan {
+  if (turn.signal.aborted) {
+    return end(asked, 'aborted', 'The turn was aborted before this call; it was not run.')
+  }
+  turn.observed.emit('error', { error, where: 'admission' }, turn.origin)
+  return end(asked, 'refused', `Refused: the call could not be checked (${errorText(error)}).`)
+}
+
+function planCall(turn: Turn, asked: AskedCall, taint: TrustTier): Plan | Promise<Plan> {
   if (asked.unfinished !== undefined) return planUnfinished(turn, asked, asked.unfinished)
-  const admission: Admission = await admit(asked.request, turn.ctx.tools, turn.guard)
+  const admission = admit(asked.request, turn.ctx.tools, turn.guard)
+  return admission instanceof Promise
+    ? admission.then((late) => planAdmission(turn, asked, late, taint))
+    : planAdmission(turn, asked, admission, taint)
+}
+
+function planAdmission(
+  turn: Turn,
+  asked: AskedCall,
+  admission: Admission,
+  taint: TrustTier,
+): Plan | Promise<Plan> {
   if (admission.verdict === 'refuse') {
     const { text, stopsTurn } = admission
     return end(asked, 'refused', text, stopsTurn ? repeated(turn, asked) : undefined)
@@ -87,9 +113,17 @@ async function planCall(turn: Turn, asked: AskedCall, taint: TrustTier): Promise
     intent: intentOf(turn, asked, tool),
     // Running a `read` tool twice harms nobody, so its intent may come with its settlement.
     isLogged: tool.effect !== 'read',
-    ...(hint !== undefined && { note: hint }),
+    note: hint,
   }
-  if (!(await needsGate(turn, asked, tool, value, taint))) return { kind: 'run', asked, admitted }
+  const isGated = needsGate(turn, asked, tool, value, taint)
+  return isGated instanceof Promise
+    ? isGated.then((late) => planAdmitted(turn, admitted, late))
+    : planAdmitted(turn, admitted, isGated)
+}
+
+function planAdmitted(turn: Turn, admitted: AdmittedCall, isGated: boolean): Plan {
+  const { asked, tool, value } = admitted
+  if (!isGated) return { kind: 'run', asked, admitted }
   return { kind: 'gate', asked, admitted, gate: gateRequest(turn, asked, tool, value) }
 }
 

@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon'
 import { sha256Hex } from '#hash'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { canonicalStringify } from '../core/canonical.ts'
@@ -39,11 +38,20 @@ export async function providedCalls(
 /** Tells of what is stored by now. */
 export async function tellProvided(turn: Turn, { calls, gates }: ProvidedCalls): Promise<void> {
   for (const call of calls) {
-    announce(turn, call)
+    const { id, tool, args, checksum, createdAt } = call
+    announce(turn, { id, tool, args, checksum, createdAt: createdAt.toMillis() })
     await settleLogged(turn, call)
   }
   await tellOpened(turn, gates)
 }
+
+/** Whether a response holds anything that a provider ran, or wants to run, by itself. */
+export const hasProvided = (items: readonly HistoryItem[]): boolean =>
+  items.some(
+    (item) => item.type === 'openCall' || (item.type === 'call' && item.executedBy === 'provider'),
+  )
+
+export const NOTHING_PROVIDED: ProvidedCalls = { calls: [], gates: [] }
 
 const isUndecided = ({ gate }: OpenCallItem) => gate !== undefined && gate.decision === undefined
 
@@ -53,7 +61,7 @@ async function providerRecord(turn: Turn, item: CallItem, result: CallResult): P
   const text = result.parts
     .map((part) => (part.type === 'text' ? part.text : `[${part.kind}]`))
     .join('\n')
-  const now = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
+  const now = turn.settings.clock.now()
   return new ToolCall({
     id,
     tool,

@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon'
 import { checksum } from '../core/checksum.ts'
 import { replaceItem } from '../records/growing-history.ts'
 import type { HistoryItem, OpenCallItem } from '../records/history-item.ts'
@@ -53,7 +52,7 @@ async function answer(turn: Turn, gate: Gate, { list, index, item }: Place): Pro
   if (decision.approved) return void (await turn.conversation.append([closing]))
   // What was declined never comes back from the provider, so its end is recorded here.
   const { id, tool, args, wire } = item
-  const now = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
+  const now = turn.settings.clock.now()
   announce(turn, { id, tool, args, checksum: checksum(tool, args), createdAt: now })
   const text = isDecided ? denialText(gate) : 'Abandoned: nobody decided on this call in time.'
   const call = new ToolCall({

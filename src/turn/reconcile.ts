@@ -5,13 +5,14 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
 import type { Reconciliation } from '../tools/tool-options.ts'
+import { AbortWatch } from './abort-watch.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { shownId } from './conversation-log.ts'
 import { errorText } from './error-text.ts'
-import { MAX_TIMER_MS, orAborted } from './interruption.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
+import { MAX_TIMER_MS } from './timer-limit.ts'
 import type { Turn } from './turn.ts'
 
 /** Asks the tool what became of the call; one that fails to answer, or takes longer than a call may, does not know. */
@@ -26,7 +27,8 @@ export async function reconcile(
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms)
   try {
     const signal = AbortSignal.any([turn.signal, late.signal])
-    return await orAborted(signal, async () => tool.reconcile?.(key))
+    signal.throwIfAborted()
+    return await new AbortWatch(signal).orAborted((async () => tool.reconcile?.(key))())
   } catch (error) {
     turn.signal.throwIfAborted()
     turn.observed.emit('error', { error, where: 'reconcile' }, turn.origin)
@@ -87,7 +89,7 @@ function askedAnew(turn: Turn, call: ToolCall): AskedCall {
     id,
     request: { tool, args, checksum, ...(rawArgs !== undefined && { rawArgs }) },
     item: { ...item, ...(providerData && { providerData }) },
-    createdAt: call.createdAt,
+    createdAt: call.createdAt.toMillis(),
     ...(call.editOf !== undefined && { editOf: call.editOf }),
     ...(call.redacted !== undefined && { redacted: call.redacted }),
   }

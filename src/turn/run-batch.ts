@@ -1,13 +1,13 @@
 import type { ToolCall } from '../records/tool-call.ts'
-import type { NewEntry } from '../store/entry.ts'
+import type { GateRequest } from '../store/gate.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedBatch } from './ask-calls.ts'
 import { settlementOf } from './conversation-log.ts'
 import { openGate, tellOpened } from './gates.ts'
 import type { StopReason } from './outcome.ts'
-import { type Plan, planCalls } from './plan-calls.ts'
-import { providedCalls, tellProvided } from './provider-calls.ts'
+import { type BatchPlan, type Plan, planCalls } from './plan-calls.ts'
+import { hasProvided, NOTHING_PROVIDED, providedCalls, tellProvided } from './provider-calls.ts'
 import { runAdmitted } from './run-call.ts'
 import { type Job, runJobs } from './schedule.ts'
 import { announce, recordCall, settleLogged } from './settle-call.ts'
@@ -25,47 +25,64 @@ export interface BatchEnd {
  */
 export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd> {
   const { conversation } = turn
-  const provided = await providedCalls(turn, batch.items)
-  const { plans, stop } = await planCalls(turn, batch.calls)
+  const provided = hasProvided(batch.items)
+    ? await providedCalls(turn, batch.items)
+    : NOTHING_PROVIDED
+  const { plans, stop } = batch.calls.length === 0 ? NO_PLANS : await planCalls(turn, batch.calls)
+  const entries = [...batch.entries]
   // Refusals are settled in the same commit: after a crash nobody can take them for calls to run. What the
   // provider ran or asked leave for is in it too, or nobody would ever settle or decide it.
-  const ended = plans.flatMap((plan) => (plan.kind === 'end' ? [endedCall(turn, plan)] : []))
-  const gates = plans.flatMap((plan) => (plan.kind === 'gate' ? [plan.gate] : []))
-  conversation.batch = [...batch.items]
-  const intents = plans.flatMap((plan) => intentEntry(turn, plan))
-  const records = [...ended, ...provided.calls]
-  const settlements = records.map((call) => settlementOf(turn.id, call))
-  const opened = [...gates, ...provided.gates].map((gate) => openGate(turn, gate))
-  await conversation.commit([...batch.entries, ...settlements, ...intents, ...opened], records)
-  for (const { id, request, createdAt } of batch.calls) {
-    announce(turn, { ...request, id, createdAt })
+  const ended = endedCalls(turn, plans)
+  const records = provided.calls.length === 0 ? ended : [...ended, ...provided.calls]
+  for (const call of records) entries.push(settlementOf(turn.id, call))
+  const gates: GateRequest[] = []
+  for (const plan of plans) {
+    if (plan.kind === 'gate') gates.push(plan.gate)
+    else if (plan.kind === 'run' && plan.admitted.isLogged) {
+      entries.push({ kind: 'intent', turnId: turn.id, data: plan.admitted.intent })
+    }
   }
-  await tellOpened(turn, gates)
+  for (const gate of gates) entries.push(openGate(turn, gate))
+  for (const gate of provided.gates) entries.push(openGate(turn, gate))
+  conversation.batch = [...batch.items]
+  await conversation.commit(entries, records)
+  for (const { id, request, createdAt } of batch.calls) {
+    const { tool, args, checksum } = request
+    announce(turn, { id, tool, args, checksum, createdAt })
+  }
+  if (gates.length > 0) await tellOpened(turn, gates)
   for (const call of ended) await settleLogged(turn, call)
-  await tellProvided(turn, provided)
-  const jobs = plans.flatMap((plan) => jobOf(turn, plan))
-  await runJobs(jobs, turn.settings.concurrency)
+  if (provided !== NOTHING_PROVIDED) await tellProvided(turn, provided)
+  const jobs: Job[] = []
+  for (const plan of plans) {
+    const job = jobOf(turn, plan)
+    if (job !== undefined) jobs.push(job)
+  }
+  if (jobs.length > 0) await runJobs(jobs, turn.settings.concurrency)
   const waits = batch.calls.some(({ id }) => !turn.settled.has(id))
   if (!waits) conversation.flush()
   return { waits: waits || provided.gates.length > 0, stop }
 }
 
-function endedCall(turn: Turn, { asked, settlement, text }: Plan & { kind: 'end' }): ToolCall {
-  return recordCall(turn, asked, { settlement, results: new Tokenizable(text) })
+const NO_PLANS: BatchPlan = { plans: [], stop: undefined }
+
+function endedCalls(turn: Turn, plans: readonly Plan[]): readonly ToolCall[] {
+  const ended: ToolCall[] = []
+  for (const plan of plans) {
+    if (plan.kind !== 'end') continue
+    const { asked, settlement, text } = plan
+    ended.push(recordCall(turn, asked, { settlement, results: new Tokenizable(text) }))
+  }
+  return ended
 }
 
-function intentEntry(turn: Turn, plan: Plan): NewEntry[] {
-  if (plan.kind !== 'run' || !plan.admitted.isLogged) return []
-  return [{ kind: 'intent', turnId: turn.id, data: plan.admitted.intent }]
-}
-
-function jobOf(turn: Turn, plan: Plan): Job[] {
-  if (plan.kind === 'end') return []
+function jobOf(turn: Turn, plan: Plan): Job | undefined {
+  if (plan.kind === 'end') return undefined
   const { exclusive } = plan.admitted.tool
-  if (plan.kind === 'run') return [{ exclusive, run: () => runAdmitted(turn, plan.admitted) }]
+  if (plan.kind === 'run') return { exclusive, run: () => runAdmitted(turn, plan.admitted) }
   const { approve } = turn.settings
   // Without `approve` the gate waits in the store.
-  if (approve === undefined) return []
+  if (approve === undefined) return undefined
   const { asked, gate, admitted } = plan
-  return [{ exclusive, run: () => approveInProcess(turn, asked, gate, approve, admitted) }]
+  return { exclusive, run: () => approveInProcess(turn, asked, gate, approve, admitted) }
 }

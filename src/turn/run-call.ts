@@ -1,23 +1,20 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { lowerTrust } from '../core/trust.ts'
+import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import { ToolCall } from '../records/tool-call.ts'
-import type { SpoolStore } from '../spool/spool-store.ts'
+import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
+import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { attempt, NOT_STARTED } from './call-attempt.ts'
+import { CallAttempt, NOT_STARTED } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
-import { linkCall, type NestedLink } from './nested-turn.ts'
-import type { SecretScrubber } from './secret-scrubber.ts'
+import type { NestedLink } from './nested-turn.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
-import { settleOutput } from './settle-output.ts'
-import type { ResultSpool } from './small-results.ts'
 import type { Turn } from './turn.ts'
 
 /** A call that may run, with everything that running it takes. */
@@ -32,48 +29,24 @@ export interface AdmittedCall {
   /** True when an earlier attempt may have taken effect: it must not end as a call that was not run. */
   readonly mayHaveRun?: boolean
   /** Told to the model beside the result. */
-  readonly note?: string
+  readonly note?: string | undefined
 }
 
 /** Runs a call that may run, inside its middleware, and settles it whatever happens. */
 export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
-  const { asked, tool, intent } = admitted
-  const { link, onStart } = linkCall(turn)
-  let hasStarted = false
-  const { scrubber } = turn
-  const spool = cleanSpool(turn)
-  const record = (end: CallEnd) =>
-    recordCall(turn, asked, {
-      ...end,
-      tool,
-      ...(intent.editOf !== undefined && { editOf: intent.editOf }),
-      ...changedArguments(asked.request.args, admitted.value),
-    })
-  const made = await throughLayers(turn, admitted, record, async () => {
-    const end = await attempt({
-      tool,
-      value: admitted.value,
-      args: asked.request.args,
-      signal: turn.signal,
-      timeoutMs: tool.timeoutMs ?? turn.settings.timeoutMs,
-      clock: turn.settings.clock,
-      context: executionContext(turn, admitted),
-      settleOutput: (output, abort) =>
-        settleOutput(tool, cleanText(output, scrubber), spool, abort),
-      clean: scrubber.text,
-      onStart: (signal) => {
-        hasStarted = true
-        onStart(signal)
-      },
-      onLate: (what) => reportLate(turn, admitted, what),
-    })
-    return record({ ...end, trust: link.trust })
-  })
-  if (isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
+  const { asked, intent } = admitted
+  const attempt = new CallAttempt(turn, admitted)
+  const given =
+    turn.settings.middleware.length === 0
+      ? attemptRecord(turn, admitted, attempt)
+      : throughLayers(turn, admitted, attempt)
+  const made = given instanceof Promise ? await given : given
+  const { link, hasStarted } = attempt
+  if (link !== undefined && isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
   if (!isProven) turn.signal.throwIfAborted()
-  const call = isProven ? made : record(IN_DOUBT)
+  const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
   const extra: NewEntry[] = admitted.isLogged
     ? []
     : [{ kind: 'intent', turnId: turn.id, data: intent }]
@@ -85,27 +58,58 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
 const isWaiting = ({ gates }: NestedLink, { settlement }: ToolCall) =>
   gates.length > 0 && settlement === 'failed'
 
+/** Makes the attempt and gives its record, at once where nothing has to be waited for. */
+function attemptRecord(
+  turn: Turn,
+  admitted: AdmittedCall,
+  attempt: CallAttempt,
+): ToolCall | Promise<ToolCall> {
+  const end = attempt.run()
+  return end instanceof Promise
+    ? end.then((late) => recordOf(turn, admitted, late, attempt.link?.trust))
+    : recordOf(turn, admitted, end, attempt.link?.trust)
+}
+
+function recordOf(
+  turn: Turn,
+  { asked, tool, value, intent }: AdmittedCall,
+  end: Pick<CallEnd, 'settlement' | 'results' | 'inline'>,
+  trust: TrustTier | undefined,
+): ToolCall {
+  return recordCall(turn, asked, {
+    settlement: end.settlement,
+    results: end.results,
+    inline: end.inline,
+    tool,
+    editOf: intent.editOf,
+    effectiveArgs: changedArguments(asked.request.args, value),
+    trust,
+  })
+}
+
 /** The record as the layers give it; a layer that misbehaves never leaves a call without one. */
 async function throughLayers(
   turn: Turn,
-  { asked, tool }: AdmittedCall,
-  record: (end: CallEnd) => ToolCall,
-  core: () => Promise<ToolCall>,
+  admitted: AdmittedCall,
+  attempt: CallAttempt,
 ): Promise<ToolCall> {
+  const { asked, tool } = admitted
   const layers = layersOf(turn.settings.middleware, 'call')
-  if (layers.length === 0) return core()
+  if (layers.length === 0) return attemptRecord(turn, admitted, attempt)
+  const record: CallSubject['record'] = (end) => recordOf(turn, admitted, end, undefined)
   const subject: CallSubject = {
     id: asked.id,
     tool: tool.name,
     args: asked.request.args,
     checksum: asked.request.checksum,
     ctx: turn.ctx,
-    spool: spoolOn(turn.results) as CallSubject['spool'],
+    spool: spoolOn(turn.results),
     record,
   }
   let inside: Promise<ToolCall> | undefined
+  const core = () => (inside = (async () => attemptRecord(turn, admitted, attempt))())
   try {
-    const given = await wrap(layers, subject, () => (inside = core()), turn.signal)
+    const given = await wrap(layers, subject, core, turn.signal)
     return sameCall(given, await inside, asked, tool)
   } catch (error) {
     if (inside === undefined && turn.signal.aborted) return record(NOT_STARTED)
@@ -133,41 +137,8 @@ function sameCall(
   return given
 }
 
-/** The conversation's spool, without the secrets that the turn was given. */
-const cleanSpool = ({ results, scrubber }: Turn): Pick<ResultSpool, 'write' | 'has'> => ({
-  has: (digest) => results.has(digest),
-  write: (data, options) => results.write(scrubber.data(data), options),
-})
-
-/** Text of artifact tools goes into the record without a spool. */
-const cleanText = (output: ToolOutput, { text }: SecretScrubber) =>
-  typeof output === 'string' ? text(output) : output
-
-function executionContext(turn: Turn, { asked, tool, intent }: AdmittedCall): ExecutionContext {
-  const { observed, origin, scrubber } = turn
-  return {
-    toolCallId: asked.id,
-    idempotencyKey: intent.idempotencyKey,
-    emit: (event) =>
-      event.type === 'toolExecutionStart'
-        ? observed.emit('toolExecutionStart', event, origin)
-        : observed.emit('toolExecutionEnd', event, origin),
-    progress: (given) => {
-      const update = scrubber.json(given)
-      observed.emit('toolProgress', { toolCallId: asked.id, tool: tool.name, update }, origin)
-    },
-    ...(scrubber.secret && { secret: scrubber.secret }),
-    spool: spoolOn(cleanSpool(turn)),
-  }
-}
-
-const spoolOn =
-  (spool: Pick<SpoolStore, 'write'>): NonNullable<ExecutionContext['spool']> =>
-  async (data, Class = SpooledArtifact) =>
+function spoolOn(spool: Pick<SpoolStore, 'write'>): CallSubject['spool'] {
+  const wind = async (data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) =>
     new Class(await spool.write(data))
-
-function reportLate(turn: Turn, { asked, tool }: AdmittedCall, what: 'result' | 'error'): void {
-  const came = what === 'result' ? 'what it returned was discarded' : 'it failed'
-  const message = `\`${tool.name}\` ended after its call was given up; ${came}. Pass \`ctx.signal\` on so that it can stop in time.`
-  turn.observed.emit('warning', { code: 'LATE_RESULT', message, toolCallId: asked.id }, turn.origin)
+  return wind as CallSubject['spool']
 }

@@ -9,22 +9,34 @@ export interface Job {
  * it and holds up those behind it. A job settles its own failures; what still escapes one is thrown
  * after all have ended, so that none is left running unseen.
  */
-export async function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> {
+export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> {
   const [only] = jobs
   if (jobs.length === 1 && only !== undefined) return only.run()
-  const running = new Set<Promise<void>>()
-  const faults: unknown[] = []
-  for (const job of jobs) {
-    while (running.size > 0 && (job.exclusive || running.size >= concurrency)) {
-      await Promise.race(running)
+  return new Promise((resolve, reject) => {
+    const faults: unknown[] = []
+    let next = 0
+    let running = 0
+    let isAlone = false
+    const startMore = () => {
+      for (let job = jobs[next]; job !== undefined; job = jobs[next]) {
+        if (running > 0 && (isAlone || job.exclusive || running >= concurrency)) return
+        next++
+        running++
+        isAlone = job.exclusive
+        job.run().then(ended, failed)
+      }
+      if (running > 0) return
+      if (faults.length > 0) reject(faults[0] as Error)
+      else resolve()
     }
-    const started: Promise<void> = job
-      .run()
-      .catch((error: unknown) => void faults.push(error))
-      .finally(() => running.delete(started))
-    running.add(started)
-    if (job.exclusive) await started
-  }
-  await Promise.all(running)
-  if (faults.length > 0) throw faults[0]
+    const ended = () => {
+      running--
+      startMore()
+    }
+    const failed = (error: unknown) => {
+      faults.push(error)
+      ended()
+    }
+    startMore()
+  })
 }

@@ -24,7 +24,7 @@ export interface SecretScrubber {
 export function secretScrubber(
   secrets: ((name: string) => string | Promise<string>) | undefined,
 ): SecretScrubber {
-  if (secrets === undefined) return { text: same, json: same, data: same }
+  if (secrets === undefined) return NO_SECRETS
   let forms: readonly string[] = []
   let needles: readonly Uint8Array[] = []
   const text = (given: string) => forms.reduce((clean, form) => clean.replaceAll(form, MARK), given)
@@ -48,6 +48,7 @@ export function secretScrubber(
 }
 
 const same = <T>(value: T): T => value
+const NO_SECRETS: SecretScrubber = { text: same, json: same, data: same }
 const encoder = new TextEncoder()
 const MARK_BYTES = encoder.encode(MARK)
 

@@ -10,6 +10,7 @@ import type { NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { ProducedResult } from '../tools/tool-options.ts'
 import type { AskedCall } from './ask-calls.ts'
 import type { Turn } from './turn.ts'
 
@@ -17,37 +18,41 @@ import type { Turn } from './turn.ts'
 export interface CallEnd {
   readonly settlement: Settlement
   readonly results: ToolCallResults
-  readonly tool?: Tool
-  readonly effectiveArgs?: JsonObject
+  readonly tool?: Tool | undefined
+  readonly effectiveArgs?: JsonObject | undefined
   /** Set on the record of a call whose arguments a person changed. */
-  readonly editOf?: string
+  readonly editOf?: string | undefined
   /** The record in doubt that this one settles. */
-  readonly supersedes?: string
+  readonly supersedes?: string | undefined
   /** Overrides what the tool says. */
-  readonly inline?: boolean
+  readonly inline?: boolean | undefined
   /** Below what the tool says, when the result holds less trusted content. */
-  readonly trust?: TrustTier
+  readonly trust?: TrustTier | undefined
+}
+
+/** A call as it is asked for; the time in epoch milliseconds. */
+interface Announcement extends Pick<TurnToolCallContent, 'id' | 'tool' | 'args' | 'checksum'> {
+  readonly createdAt: number
 }
 
 /** Tells the stream that a call was asked for. */
-export function announce(
-  turn: Turn,
-  call: Pick<TurnToolCallContent, 'id' | 'tool' | 'args' | 'checksum' | 'createdAt'>,
-): void {
+export function announce(turn: Turn, call: Announcement): void {
   turn.order.push(call.id)
   if (!turn.content.has('toolCall')) return
-  const { id, tool, args, checksum, createdAt } = call
+  const { id, tool, args, checksum } = call
+  const createdAt = DateTime.fromMillis(call.createdAt, { zone: 'utc' })
   const state = { isComplete: false, isError: false, createdAt, updatedAt: createdAt }
   turn.content.emit('toolCall', { id, tool, args, checksum, ...state }, turn.origin)
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** The record of a call that has ended. */
 export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall {
   const { tool, settlement, results, effectiveArgs, editOf = asked.editOf, supersedes } = end
   const { item, request } = asked
-  const completedAt = DateTime.fromMillis(turn.settings.clock.now(), { zone: 'utc' })
-  const fromArtifactTool = ArtifactTool.isArtifactTool(tool)
-  const raw: RawToolCall = {
+  const isText = Tokenizable.isTokenizable(results)
+  const raw: Mutable<RawToolCall> = {
     id: asked.id,
     tool: request.tool,
     args: request.args,
@@ -56,18 +61,18 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
     isComplete: true,
     isError: settlement !== 'ok',
     settlement,
-    inline: end.inline ?? isInline(turn, asked, end),
-    fromArtifactTool: fromArtifactTool && Tokenizable.isTokenizable(results),
+    inline: end.inline ?? (isText || isInline(turn, asked, end)),
+    fromArtifactTool: isText && ArtifactTool.isArtifactTool(tool),
     trust: lowerTrust(mostTrust(settlement, tool), end.trust ?? 'developer'),
     createdAt: asked.createdAt,
-    completedAt,
-    ...(request.rawArgs !== undefined && { rawArgs: request.rawArgs }),
-    ...(effectiveArgs !== undefined && { effectiveArgs }),
-    ...(editOf !== undefined && { editOf }),
-    ...(supersedes !== undefined && { supersedes }),
-    ...(asked.redacted !== undefined && { redacted: asked.redacted }),
-    ...(item.wire.api !== 'executor' && { wire: item.wire }),
+    completedAt: turn.settings.clock.now(),
   }
+  if (request.rawArgs !== undefined) raw.rawArgs = request.rawArgs
+  if (effectiveArgs !== undefined) raw.effectiveArgs = effectiveArgs
+  if (editOf !== undefined) raw.editOf = editOf
+  if (supersedes !== undefined) raw.supersedes = supersedes
+  if (asked.redacted !== undefined) raw.redacted = asked.redacted
+  if (item.wire.api !== 'executor') raw.wire = item.wire
   return withProviderData(raw, item)
 }
 
@@ -89,11 +94,11 @@ export function mostTrust(settlement: Settlement, tool: Tool | undefined): Trust
 }
 
 function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boolean {
-  if (tool === undefined || Tokenizable.isTokenizable(results)) return true
+  if (tool === undefined) return true
   if (typeof tool.inline === 'boolean') return tool.inline
   const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
   try {
-    return tool.inline(results, place)
+    return tool.inline(results as ProducedResult, place)
   } catch (error) {
     // A handle is never too large.
     turn.observed.emit('error', { error, where: 'inline' }, turn.origin)

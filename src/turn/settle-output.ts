@@ -7,6 +7,7 @@ import { isArtifact, type SpooledArtifactConstructor } from '../spool/artifact.t
 import { Media } from '../spool/media.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
+import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -22,23 +23,40 @@ const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
  * Turns what a handler returned into one of the three silos: text of artifact tools, media as they
  * are, everything else wound onto the spool and wrapped.
  */
-export async function settleOutput(
+export function settleOutput(
   tool: Tool,
   output: ToolOutput,
   spool: OutputSpool,
-  signal?: AbortSignal,
-): Promise<ToolCallResults> {
+  abort?: Abort,
+): ToolCallResults | Promise<ToolCallResults> {
   const answersInText: boolean = ArtifactTool.isArtifactTool(tool)
   if (answersInText) return new Tokenizable(output as string)
-  if (Media.isMedia(output)) return output.spooled(spool, signal && { signal })
+  if (typeof output === 'string') return wound(tool, output, spool, abort)
+  if (Media.isMedia(output)) return output.spooled(spool, optionsOf(abort))
   if (isArtifact(output)) return ownArtifact(output as SpooledArtifact, spool)
-  if (isSpoolInput(output)) {
-    const Class = tool.artifactConstructor?.() ?? SpooledArtifact
-    return new Class(await spool.write(output, signal && { signal })) as SpooledArtifact
-  }
-  if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, signal)
+  if (isSpoolInput(output)) return wound(tool, output, spool, abort)
+  if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, abort)
   const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
-  return new Class(await spool.write(jsonText(output))) as SpooledArtifact
+  return spool.write(jsonText(output)).then((reader) => new Class(reader) as SpooledArtifact)
+}
+
+/** Whoever can be told to stop. The signal is made when it is read, which what is small spares. */
+interface Abort {
+  readonly signal: AbortSignal
+}
+
+const optionsOf = (abort: Abort | undefined) => abort && { signal: abort.signal }
+
+function wound(
+  tool: Tool,
+  output: SpoolInput,
+  spool: OutputSpool,
+  abort: Abort | undefined,
+): Promise<SpooledArtifact> {
+  const Class = tool.artifactConstructor?.() ?? SpooledArtifact
+  const isSmall = typeof output === 'string' && output.length <= MAX_BLOB_BYTES
+  const reading = isSmall ? spool.write(output) : spool.write(output, optionsOf(abort))
+  return reading.then((reader) => new Class(reader) as SpooledArtifact)
 }
 
 /** An artifact whose bytes lie elsewhere is copied: a record must not refer to what may be gone. */
@@ -58,10 +76,11 @@ const isFinished = (value: unknown) => Media.isMedia(value) || isArtifact(value)
 async function settleList(
   list: readonly unknown[],
   spool: OutputSpool,
-  signal?: AbortSignal,
+  abort: Abort | undefined,
 ): Promise<ToolCallResults> {
   if (list.every(Media.isMedia)) {
-    return Promise.all(list.map((media) => media.spooled(spool, signal && { signal })))
+    const options = optionsOf(abort)
+    return Promise.all(list.map((media) => media.spooled(spool, options)))
   }
   if (list.every(isArtifact)) {
     return Promise.all(list.map((artifact) => ownArtifact(artifact as SpooledArtifact, spool)))

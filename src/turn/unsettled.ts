@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon'
 import { checksum } from '../core/checksum.ts'
 import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
@@ -61,7 +60,6 @@ const NESTED_ABANDONED = 'Abandoned: nobody decided on what this call had to wai
 
 function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCall {
   const { id, tool, args, rawArgs } = item
-  const createdAt = DateTime.fromMillis(askedAt, { zone: 'utc' }) as DateTime<true>
   const request = {
     tool,
     args,
@@ -73,7 +71,7 @@ function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCa
     id,
     request,
     item,
-    createdAt,
+    createdAt: askedAt,
     ...(intent?.editOf !== undefined && { editOf: intent.editOf }),
     ...(redacted && { redacted }),
   }

@@ -4,13 +4,15 @@ import { abortFaults } from '../../src/testing/turn-abort-proof.ts'
 describe('an abort', () => {
   it('at every await point starts nothing afterwards, settles what started and leaves a sound log', async () => {
     const statuses: string[] = []
-    for (let at = 0; at < 4_000; at++) {
-      const { faults, status, wasOver } = await abortFaults(at, true)
-      expect(faults).toEqual([])
-      statuses.push(status)
-      if (wasOver) break
+    for (const hasLayers of [true, false]) {
+      for (let at = 0; at < 4_000; at++) {
+        const { faults, status, wasOver } = await abortFaults(at, true, hasLayers)
+        expect(faults).toEqual([])
+        statuses.push(status)
+        if (wasOver) break
+      }
+      expect(statuses.at(-1)).toBe('completed')
     }
     expect(statuses.filter((status) => status === 'aborted').length).toBeGreaterThan(400)
-    expect(statuses.at(-1)).toBe('completed')
   }, 300_000)
 })

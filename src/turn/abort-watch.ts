@@ -1,0 +1,109 @@
+import { MAX_TIMER_MS } from './timer-limit.ts'
+
+/** Something under way that an abort, or its own time limit, ends early. */
+export interface Watched {
+  /** On the clock of `performance.now()`; `Infinity` for no limit. */
+  readonly deadline: number
+  onAbort(): void
+  onTimeout?(): void
+}
+
+/**
+ * Watches over everything that is under way in a turn with one listener and one timer: most of it ends
+ * long before either is needed, and a pair for each costs more than the work itself.
+ */
+export class AbortWatch {
+  readonly #signal: AbortSignal
+  readonly #watched = new Set<Watched>()
+  #isListening = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #dueAt = Number.POSITIVE_INFINITY
+  /** How many have a time limit: only they may keep the process alive. */
+  #limited = 0
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  add(watched: Watched): void {
+    if (!this.#isListening) this.#listen()
+    this.#watched.add(watched)
+    const { deadline } = watched
+    if (deadline === Number.POSITIVE_INFINITY) return
+    this.#limited++
+    if (deadline < this.#dueAt) this.#arm(deadline)
+    else if (this.#limited === 1) hold(this.#timer, true)
+  }
+
+  delete(watched: Watched): void {
+    if (!this.#watched.delete(watched) || watched.deadline === Number.POSITIVE_INFINITY) return
+    this.#limited--
+    if (this.#limited === 0) hold(this.#timer, false)
+  }
+
+  /**
+   * Waits for `work` no longer than the signal allows and rejects with its reason then. Whatever the
+   * work still does is nobody's concern any more.
+   */
+  orAborted<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const watched: Watched = {
+        deadline: Number.POSITIVE_INFINITY,
+        onAbort: () => reject(this.#signal.reason as Error),
+      }
+      if (this.#signal.aborted) watched.onAbort()
+      else this.add(watched)
+      work.then(
+        (value) => {
+          this.delete(watched)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.delete(watched)
+          reject(error as Error)
+        },
+      )
+    })
+  }
+
+  /** Frees the timer. */
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#dueAt = Number.POSITIVE_INFINITY
+  }
+
+  #listen(): void {
+    this.#isListening = true
+    const end = () => {
+      for (const watched of [...this.#watched]) watched.onAbort()
+    }
+    this.#signal.addEventListener('abort', end, { once: true })
+  }
+
+  /** A timer that is set stays set: it looks for what is due, and sets itself anew for the rest. */
+  #arm(dueAt: number): void {
+    clearTimeout(this.#timer)
+    this.#dueAt = dueAt
+    const ms = Math.max(1, Math.min(Math.ceil(dueAt - performance.now()), MAX_TIMER_MS))
+    this.#timer = setTimeout(() => this.#look(), ms)
+    if (this.#limited === 0) hold(this.#timer, false)
+  }
+
+  #look(): void {
+    this.#dueAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    let next = Number.POSITIVE_INFINITY
+    for (const watched of [...this.#watched]) {
+      if (watched.deadline <= now) watched.onTimeout?.()
+      else next = Math.min(next, watched.deadline)
+    }
+    if (next < this.#dueAt) this.#arm(next)
+  }
+}
+
+/** Whether the timer keeps the process alive; where timers are numbers, none does. */
+function hold(timer: unknown, isHeld: boolean): void {
+  if (typeof timer !== 'object' || timer === null) return
+  const { ref, unref } = timer as { ref?(): unknown; unref?(): unknown }
+  ;(isHeld ? ref : unref)?.call(timer)
+}

@@ -1,9 +1,15 @@
-// A server process that answers every POST with 10,000 events of the Responses protocol, as text deltas
-// (`/text/…`) or argument deltas (`/arguments/…`). It is a process of its own so that its time is not ours.
+// A server process that answers every POST with a streamed response of 10,000 deltas: the first two
+// segments of the path say in which protocol, and whether of text or of arguments
+// (`/responses/text/…`). It is a process of its own so that its time is not ours.
 import { createServer } from 'node:http'
 
 const EVENTS = 10_000
-const frame = (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const named = (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const bare = (event) => `data: ${JSON.stringify(event)}\n\n`
+const words = Array.from({ length: EVENTS }, (_, i) => ` word${i % 100}`)
+const argumentsText = `{"text":"${words.join('')}"}`
+const argumentDeltas = ['{"text":"', ...words, '"}']
+
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', tools: [] }
 const usage = {
   input_tokens: 1,
@@ -13,64 +19,129 @@ const usage = {
   total_tokens: 2,
 }
 
-function stream(item, delta, whole) {
-  const id = item.id
-  const pieces = Array.from({ length: EVENTS }, (_, i) => ` word${i % 100}`)
-  const done = whole(pieces.join(''))
+function responses(item, deltas, done) {
   const status = 'completed'
   return [
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
     { type: 'response.output_item.added', output_index: 0, item },
-    ...delta(id, pieces),
+    ...deltas,
     { type: 'response.output_item.done', output_index: 0, item: done },
     { type: 'response.completed', response: { ...response, status, output: [done], usage } },
   ]
-    .map((event, sequence_number) => frame({ ...event, sequence_number }))
+    .map((event, sequence_number) => named({ ...event, sequence_number }))
     .join('')
 }
 
-const message = {
-  type: 'message',
-  id: 'msg_1',
-  status: 'in_progress',
-  role: 'assistant',
-  content: [],
+function responsesText() {
+  const item = { type: 'message', id: 'msg_1', status: 'in_progress', role: 'assistant' }
+  const at = { item_id: item.id, output_index: 0, content_index: 0 }
+  const part = { type: 'output_text', text: '', annotations: [] }
+  const deltas = words.map((delta) => ({
+    type: 'response.output_text.delta',
+    ...at,
+    delta,
+    logprobs: [],
+  }))
+  const content = [{ ...part, text: words.join(''), logprobs: [] }]
+  return responses(
+    { ...item, content: [] },
+    [{ type: 'response.content_part.added', ...at, part }, ...deltas],
+    { ...item, status: 'completed', content },
+  )
 }
-const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'write', arguments: '' }
+
+function responsesArguments() {
+  const item = {
+    type: 'function_call',
+    id: 'fc_1',
+    call_id: 'call_1',
+    name: 'write',
+    arguments: '',
+  }
+  const deltas = argumentDeltas.map((delta) => ({
+    type: 'response.function_call_arguments.delta',
+    item_id: item.id,
+    output_index: 0,
+    delta,
+  }))
+  return responses(item, deltas, { ...item, status: 'completed', arguments: argumentsText })
+}
+
+function chat(deltas, finish_reason) {
+  const chunk = { id: 'chatcmpl_1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const choice = (delta, reason = null) => ({
+    ...chunk,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+  })
+  const chunks = [...deltas.map((delta) => choice(delta)), choice({}, finish_reason)]
+  return `${chunks.map(bare).join('')}data: [DONE]\n\n`
+}
+
+const chatText = () =>
+  chat([{ role: 'assistant', content: '' }, ...words.map((content) => ({ content }))], 'stop')
+
+function chatArguments() {
+  const call = { id: 'call_1', type: 'function', function: { name: 'write', arguments: '' } }
+  const piece = (text) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+  const opening = { role: 'assistant', content: null, tool_calls: [{ index: 0, ...call }] }
+  return chat([opening, ...argumentDeltas.map(piece)], 'tool_calls')
+}
+
+function anthropic(content_block, deltas, stop_reason) {
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+  return [
+    { type: 'message_start', message },
+    { type: 'content_block_start', index: 0, content_block },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index: 0, delta })),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ]
+    .map(named)
+    .join('')
+}
+
+const anthropicText = () =>
+  anthropic(
+    { type: 'text', text: '' },
+    words.map((text) => ({ type: 'text_delta', text })),
+    'end_turn',
+  )
+
+const anthropicArguments = () =>
+  anthropic(
+    { type: 'tool_use', id: 'toolu_1', name: 'write', input: {} },
+    argumentDeltas.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    'tool_use',
+  )
+
+/** This one sends arguments whole, so there is text alone. */
+function geminiText() {
+  const chunk = (text, more = {}) => ({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }],
+    modelVersion: 'm',
+    responseId: 'r_1',
+  })
+  const chunks = [...words.map((text) => chunk(text)), chunk('', { finishReason: 'STOP' })]
+  return chunks.map(bare).join('')
+}
 
 const bodies = {
-  text: stream(
-    message,
-    (item_id, pieces) => {
-      const at = { item_id, output_index: 0, content_index: 0 }
-      const part = { type: 'output_text', text: '', annotations: [] }
-      return [
-        { type: 'response.content_part.added', ...at, part },
-        ...pieces.map((delta) => ({
-          type: 'response.output_text.delta',
-          ...at,
-          delta,
-          logprobs: [],
-        })),
-      ]
-    },
-    (text) => ({
-      ...message,
-      status: 'completed',
-      content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
-    }),
-  ),
-  arguments: stream(
-    call,
-    (item_id, pieces) =>
-      ['{"text":"', ...pieces, '"}'].map((delta) => ({
-        type: 'response.function_call_arguments.delta',
-        item_id,
-        output_index: 0,
-        delta,
-      })),
-    (text) => ({ ...call, status: 'completed', arguments: `{"text":"${text}"}` }),
-  ),
+  'responses/text': responsesText(),
+  'responses/arguments': responsesArguments(),
+  'chat/text': chatText(),
+  'chat/arguments': chatArguments(),
+  'anthropic/text': anthropicText(),
+  'anthropic/arguments': anthropicArguments(),
+  'gemini/text': geminiText(),
 }
 
 const chunks = Object.fromEntries(
@@ -81,7 +152,7 @@ const server = createServer((request, reply) => {
   request.resume()
   request.on('end', () => {
     reply.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const chunk of chunks[request.url.split('/')[1]]) reply.write(chunk)
+    for (const chunk of chunks[request.url.split('/').slice(1, 3).join('/')]) reply.write(chunk)
     reply.end()
   })
 })

@@ -20,12 +20,11 @@ export function withoutTrailingThought(blocks: readonly BlockParam[]): BlockPara
   return blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
 }
 
-/** Results in the order of the calls that they answer. */
+/** Results in the order of the calls that they answer, after those were moved. */
 export function inOrderOf<Result extends { readonly tool_use_id: string }>(
   blocks: readonly BlockParam[],
   results: readonly Result[],
 ): Result[] {
-  if (results.length < 2) return [...results]
   const places = new Map(
     blocks.flatMap((block, index) => (block.type === 'tool_use' ? [[block.id, index]] : [])),
   )

@@ -92,8 +92,9 @@ function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): 
       said.push(...encodeResponseItem(item, context, calls))
     }
   }
-  const content = withoutTrailingThought(callsLast(said))
-  const answers = inOrderOf(content, results)
+  const ordered = callsLast(said)
+  const content = withoutTrailingThought(ordered)
+  const answers = ordered === said ? results : inOrderOf(ordered, results)
   return [
     ...(content.length > 0 ? [{ role: 'assistant', content } as const] : []),
     ...(answers.length > 0 ? [{ role: 'user', content: answers } as const] : []),

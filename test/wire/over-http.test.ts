@@ -1,40 +1,14 @@
-import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI } from '@google/genai'
-import OpenAI from 'openai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isBobbinError } from '../../src/core/error.ts'
 import type { Model } from '../../src/model/model.ts'
 import type { Finish } from '../../src/model/model-event.ts'
 import { syntheticIds } from '../../src/model/synthetic-id.ts'
-import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
-import { foundry } from '../../src/providers/foundry/index.ts'
-import { gemini } from '../../src/providers/gemini/index.ts'
-import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
 import { type LoopbackExchange, loopbackProvider } from '../../src/testing/index.ts'
-import type { WireApi } from '../../src/wire/index.ts'
 import { loadFixtures } from './fixture.ts'
+import { officialModels } from './official-models.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(7) })
 const streams = loadFixtures().filter(([, { kind }]) => kind === 'stream')
-
-const openai = (baseURL: string) => new OpenAI({ apiKey: 'x', baseURL, maxRetries: 0 })
-
-/** Each protocol behind the official client that speaks it. */
-const models: Readonly<Record<WireApi, (url: string) => Model>> = {
-  'openai-responses': (url) => openaiResponses({ client: openai(url), model: 'm' }),
-  'openai-chat': (url) => openaiChat({ client: openai(url), model: 'm' }),
-  foundry: (url) => foundry({ client: openai(url), model: 'm' }),
-  'anthropic-messages': (url) =>
-    anthropicMessages({
-      client: new Anthropic({ apiKey: 'x', baseURL: url, maxRetries: 0 }),
-      model: 'm',
-    }),
-  gemini: (url) =>
-    gemini({
-      client: new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: url } }),
-      model: 'm',
-    }),
-}
 
 /** What a whole or broken stream gave: the finish, if there was one, and the code of the error. */
 async function outcomeOf(model: Model) {
@@ -60,7 +34,7 @@ describe('a stream over HTTP and the official client', () => {
     ])
     const server = await loopbackProvider({ api, exchanges: [{ events }, ...faults] })
     onTestFinished(() => server.close())
-    const model = models[api](server.url)
+    const model = officialModels[api](server.url)
     const { finish: whole, code } = await outcomeOf(model)
     expect({ whole: whole?.type, code }).toEqual({ whole: 'finish', code: undefined })
     for (let played = 0; played < faults.length; played++) {

@@ -56,6 +56,32 @@ describe('HistoryBuilder', () => {
     ])
   })
 
+  it.each([
+    ['runner', 'provider'],
+    ['provider', 'runner'],
+  ] as const)('keeps results apart when the %s and the %s use the same id', (first, second) => {
+    const builder = build()
+    builder.startResponse('r')
+    builder.call(call({ callId: 'x', executedBy: first }))
+    builder.call(call({ callId: 'x', executedBy: second }))
+    builder.result(result(`of the ${second}`, { callId: 'x', executedBy: second }))
+    builder.result(result(`of the ${first}`, { callId: 'x', executedBy: first }))
+    expect(answers(builder)).toEqual([
+      ['x', `of the ${first}`],
+      ['x~2', `of the ${second}`],
+    ])
+  })
+
+  it('never settles a call of the provider with what the runner answered', () => {
+    const builder = build()
+    builder.call(call({ callId: 'x', executedBy: 'provider' }))
+    builder.result(result('ours', { callId: 'x' }))
+    expect(answers(builder)).toEqual([
+      ['x', 'open'],
+      ['x~2', 'ours'],
+    ])
+  })
+
   it('leaves a result in the response that brought it, also right behind its call', () => {
     const builder = build()
     const facts = { callId: 'srv_1', executedBy: 'provider' } as const

@@ -184,7 +184,7 @@ export class HistoryBuilder {
 
   /** Answers a gate that the payload holds; false when it holds none under this id. */
   decide(callId: string, decision: NonNullable<ProviderGate['decision']>): boolean {
-    const index = this.#pairs.settle([`id:${callId}`], false)
+    const index = this.#pairs.settle([keyFor('provider', `id:${callId}`)], false)
     const item = index === undefined ? undefined : this.#items[index]
     if (index === undefined || item?.type !== 'openCall' || item.gate === undefined) return false
     this.#items[index] = { ...item, gate: { ...item.gate, decision } }
@@ -193,13 +193,12 @@ export class HistoryBuilder {
 
   /** True while a call of the provider's with this pairing id waits for its result. */
   isOpen(callId: string | undefined): boolean {
-    const index = callId === undefined ? undefined : this.#pairs.waiting(`id:${callId}`)
-    return index !== undefined && this.#items[index]?.type === 'openCall'
+    return callId !== undefined && this.isWaiting('provider', `id:${callId}`)
   }
 
-  /** True while some call waits under this pair key. */
-  isWaiting(pairKey: string): boolean {
-    return this.#pairs.waiting(pairKey) !== undefined
+  /** True while some call of this side waits under this pair key. */
+  isWaiting(executedBy: CallFacts['executedBy'], pairKey: string): boolean {
+    return this.#pairs.waiting(keyFor(executedBy, pairKey)) !== undefined
   }
 
   #resultOnly(facts: ResultFacts, result: CallResult): void {
@@ -263,5 +262,11 @@ function present(id: string | null | undefined): string | undefined {
 function keysOf(facts: CallFacts | ResultFacts): readonly string[] {
   const callId = present(facts.callId)
   const keys = facts.pairKeys ?? []
-  return callId === undefined ? keys : [`id:${callId}`, ...keys]
+  const all = callId === undefined ? keys : [`id:${callId}`, ...keys]
+  return all.map((key) => keyFor(facts.executedBy, key))
+}
+
+/** The two sides count their ids each for itself: what one of them answers is never the other's call. */
+function keyFor(executedBy: CallFacts['executedBy'], key: string): string {
+  return `${key}@${executedBy}`
 }

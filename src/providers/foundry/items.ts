@@ -51,7 +51,7 @@ const workflowAction: ItemReader = (item, builder) => {
   const args = Object.fromEntries(
     Object.entries({ action_id, previous_action_id }).filter(([, value]) => value !== undefined),
   )
-  if (isRunning || !builder.isWaiting(key)) {
+  if (isRunning || !builder.isWaiting('provider', key)) {
     const result = isRunning ? {} : { result: { isError: isFailure(item), parts } }
     builder.call({ ...facts, args, executedBy: 'provider', pairKeys: [key], raw, ...result })
   } else {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../core/json.ts'
+import type { HistoryBuilder } from '../../../model/history-builder.ts'
 import { asList, asObject, asText, without } from '../../../model/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent, generatedImage, reasoningText } from './content.ts'
@@ -14,6 +15,7 @@ import {
   serverCall,
   serverOutput,
 } from './item-reader.ts'
+import type { ResponsesItem } from './wire.ts'
 
 // What a function call has beyond these is kept: namespace, caller, the exact text of its arguments.
 const FUNCTION_MEMBERS = ['type', 'id', 'call_id', 'name', 'status']
@@ -66,16 +68,25 @@ const shellCall: ItemReader = (item, builder, api) => {
   read('shell', (call) => call['action'])(item, builder, api)
 }
 
-// The output looks the same whoever ran the command: what its call says decides, and failing that
-// only the server's form has an item id.
 const shellOutput: ItemReader = (item, builder, api) => {
   const outcomes = asList(item.output).map((entry) => asObject(asObject(entry)?.['outcome']))
   const failed = outcomes.some(
     (outcome) => outcome?.['type'] === 'timeout' || outcome?.['exit_code'],
   )
-  const runsThere = builder.isOpen(callId(item)) || id(item) !== undefined
-  if (runsThere) serverOutput('shell_call', 'shell', (out) => out.output)(item, builder, api)
+  if (isServersShell(item, builder))
+    serverOutput('shell_call', 'shell', (out) => out.output)(item, builder, api)
   else clientOutput('shell_call', 'shell', () => failed)(item, builder, api)
+}
+
+/**
+ * Whether the provider ran the command. Its output looks the same whoever did: what its call says
+ * decides, and failing that only the server's form has an item id.
+ */
+export function isServersShell(output: ResponsesItem, builder: HistoryBuilder): boolean {
+  const asked = callId(output)
+  if (builder.isOpen(asked)) return true
+  const isOurs = asked !== undefined && builder.isWaiting('runner', `id:${asked}`)
+  return !isOurs && id(output) !== undefined
 }
 
 const toolSearchCall: ItemReader = (item, builder, api) => {

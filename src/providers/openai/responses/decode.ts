@@ -7,6 +7,7 @@ import type { Finish, UnfinishedCall, Usage } from '../../../model/model-event.t
 import type { DecodeContext, Decoding } from '../../../model/wire-adapter.ts'
 import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { failureOfBody } from '../fail.ts'
+import { isServersShell } from './decode-item.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { asItem, type ResponsesResponse } from './wire.ts'
 
@@ -118,9 +119,7 @@ function isRunnerOutput(
   item: ReturnType<typeof asItem>,
   builder: HistoryBuilder,
 ): boolean {
-  if (type === 'shell_call_output') {
-    return !builder.isOpen(asText(item?.call_id)) && item?.id === undefined
-  }
+  if (type === 'shell_call_output') return !isServersShell(item ?? {}, builder)
   return (
     RUNNER_OUTPUTS.has(type) || (type === 'tool_search_output' && item?.['execution'] === 'client')
   )

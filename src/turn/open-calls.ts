@@ -6,19 +6,25 @@ export class OpenCalls {
 
   /** Takes note of an open call; one without an id on its wire can never be found again. */
   see(item: HistoryItem): void {
-    const key = item.type === 'openCall' ? keyOf(item) : undefined
-    if (key !== undefined) this.#waiting.set(key, item as OpenCallItem)
+    if (item.type !== 'openCall') return
+    const { api, callId, itemId } = item.wire
+    const key = keyOf(api, callId ?? itemId)
+    if (key !== undefined) this.#waiting.set(key, item)
   }
 
   /** The open call that this one settles, once. */
   take(item: CallItem): OpenCallItem | undefined {
-    const key = keyOf(item)
+    const { api, callId, itemId } = item.wire
+    // A call that came whole under a call id is another one, whatever else had that id; without a call
+    // id it is the same stored item, told again when it was done.
+    const isWhole = !item.resultOnly && callId !== undefined
+    const key = isWhole ? undefined : keyOf(api, callId ?? itemId)
     const found = key === undefined ? undefined : this.#waiting.get(key)
     if (key !== undefined) this.#waiting.delete(key)
     return found
   }
 }
 
-function keyOf({ wire }: CallItem | OpenCallItem): string | undefined {
-  return wire.callId === undefined ? undefined : `${wire.api}\n${wire.callId}`
+function keyOf(api: string, id: string | undefined): string | undefined {
+  return id === undefined ? undefined : `${api}\n${id}`
 }

@@ -70,7 +70,11 @@ describe('a call that the provider ran', () => {
     })
     const outcome = await runner.run({ message: 'go' })
     expect(outcome.status).toBe('completed')
-    expect(outcome.toolCalls.map(({ id }) => id).sort()).toEqual(['ws_1', 'ws_1~2', 'ws_1~3'])
+    expect(outcome.toolCalls.map(({ id, tool }) => `${tool} ${id}`)).toEqual([
+      'web_search ws_1',
+      'look ws_1~2',
+      'web_search ws_1~3',
+    ])
   })
 
   it('settles under the id of the open call that an earlier response left', async () => {
@@ -83,6 +87,38 @@ describe('a call that the provider ran', () => {
     expect(status).toBe('completed')
     expect(toolCalls).toMatchObject([{ id: 'ws_1', tool: 'web_search', args: { q: 'x' } }])
     model.done()
+  })
+})
+
+describe('a call that a response left open', () => {
+  const run = async (open: OpenCallItem, item: CallItem) => {
+    const steps = [
+      { parts: [{ item: open }], finish: 'pause' as const },
+      [{ item }, { text: 'so' }],
+    ]
+    const { toolCalls } = await new TurnRunner({ model: scriptedModel(steps) }).run({
+      message: 'go',
+    })
+    return toolCalls.map(({ id, args }) => ({ id, args }))
+  }
+
+  it('is not the whole call that comes later under the same id', async () => {
+    const later = searched('ws_1', 'found', { args: { q: 'other' } })
+    expect(await run(openCall('ws_1'), later)).toEqual([{ id: 'ws_1~2', args: { q: 'other' } }])
+  })
+
+  it('is the stored item that comes again when it is done', async () => {
+    const stored = {
+      provider: 'p',
+      api: 'scripted',
+      type: 'search',
+      origin: 'conflated',
+      itemId: 'ws_1',
+    } as const
+    const done = searched('ws_1', 'found', { wire: stored, args: { q: 'x', pages: 2 } })
+    expect(await run({ ...openCall('ws_1'), wire: stored }, done)).toEqual([
+      { id: 'ws_1', args: { q: 'x', pages: 2 } },
+    ])
   })
 })
 

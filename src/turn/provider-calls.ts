@@ -14,6 +14,8 @@ export interface ProvidedCalls {
   readonly calls: readonly ToolCall[]
   /** What it asks leave for. */
   readonly gates: readonly GateRequest[]
+  /** Where each call of the response stands in it, by the id of its record. */
+  readonly places: ReadonlyMap<string, number>
 }
 
 /** Reads the provider's own calls of a response, so that they can be stored in one commit with it. */
@@ -24,15 +26,20 @@ export async function providedCalls(
   const { openCalls } = turn.conversation
   const calls: ToolCall[] = []
   const gates: GateRequest[] = []
-  for (const item of items) {
+  const places = new Map<string, number>()
+  for (const [place, item] of items.entries()) {
     if (item.type === 'openCall') {
       openCalls.see(item)
       if (isUndecided(item)) gates.push(providerGate(turn, item))
-    } else if (item.type === 'call' && item.executedBy === 'provider') {
-      if (item.result !== undefined) calls.push(await providerRecord(turn, item, item.result))
+    } else if (item.type === 'call') {
+      const { executedBy, result } = item
+      const isSettled = executedBy === 'provider' && result !== undefined
+      const call = isSettled ? await providerRecord(turn, item, result) : undefined
+      if (call !== undefined) calls.push(call)
+      places.set(call?.id ?? item.id, place)
     }
   }
-  return { calls, gates }
+  return { calls, gates, places }
 }
 
 /** Tells of what is stored by now. */
@@ -51,13 +58,27 @@ export const hasProvided = (items: readonly HistoryItem[]): boolean =>
     (item) => item.type === 'openCall' || (item.type === 'call' && item.executedBy === 'provider'),
   )
 
-export const NOTHING_PROVIDED: ProvidedCalls = { calls: [], gates: [] }
+export const NOTHING_PROVIDED: ProvidedCalls = { calls: [], gates: [], places: new Map() }
+
+/** The provider's calls are announced behind the runner's, and stand among those where the response has them. */
+export function inOrderAsked(turn: Turn, { places }: ProvidedCalls, before: number): void {
+  let last = -1
+  // What has no place, because a person made it of another call, stays behind what it came after.
+  const placed = turn.order.splice(before).map((id) => {
+    last = places.get(id) ?? last
+    return { id, place: last }
+  })
+  for (const { id } of placed.sort((one, other) => one.place - other.place)) turn.order.push(id)
+}
 
 const isUndecided = ({ gate }: OpenCallItem) => gate !== undefined && gate.decision === undefined
 
 /** A result may belong to a call that an earlier response left open: it settles that one. */
 async function providerRecord(turn: Turn, item: CallItem, result: CallResult): Promise<ToolCall> {
-  const { id, tool, args } = turn.conversation.openCalls.take(item) ?? item
+  const open = turn.conversation.openCalls.take(item)
+  const { id } = open ?? item
+  // A result alone does not know what was asked; an item that was told again does.
+  const { tool, args } = (item.resultOnly && open) || item
   const text = result.parts
     .map((part) => (part.type === 'text' ? part.text : `[${part.kind}]`))
     .join('\n')

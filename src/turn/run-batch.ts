@@ -7,7 +7,13 @@ import { settlementOf } from './conversation-log.ts'
 import { openGate, tellOpened } from './gates.ts'
 import type { StopReason } from './outcome.ts'
 import { type BatchPlan, type Plan, planCalls } from './plan-calls.ts'
-import { hasProvided, NOTHING_PROVIDED, providedCalls, tellProvided } from './provider-calls.ts'
+import {
+  hasProvided,
+  inOrderAsked,
+  NOTHING_PROVIDED,
+  providedCalls,
+  tellProvided,
+} from './provider-calls.ts'
 import { runAdmitted } from './run-call.ts'
 import { type Job, runJobs } from './schedule.ts'
 import { announce, recordCall, settleLogged } from './settle-call.ts'
@@ -25,6 +31,7 @@ export interface BatchEnd {
  */
 export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd> {
   const { conversation } = turn
+  const before = turn.order.length
   const provided = hasProvided(batch.items)
     ? await providedCalls(turn, batch.items)
     : NOTHING_PROVIDED
@@ -59,6 +66,7 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
     if (job !== undefined) jobs.push(job)
   }
   if (jobs.length > 0) await runJobs(jobs, turn.settings.concurrency)
+  if (provided.calls.length > 0) inOrderAsked(turn, provided, before)
   const waits = batch.calls.some(({ id }) => !turn.settled.has(id))
   if (!waits) conversation.flush()
   return { waits: waits || provided.gates.length > 0, stop }

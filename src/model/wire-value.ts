@@ -35,3 +35,13 @@ export function jsonText(value: JsonValue): string {
     return ''
   }
 }
+
+/** True for a text that is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/json.ts'
 import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { asList, asObject, asText, isJson } from '../../../model/wire-value.ts'
 import { MAX_ID } from './quirks.ts'
 
 /** A request, or the part of one, with each message and its place. */
@@ -188,15 +188,6 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
     },
   },
 ]
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Applies the rules to a request, its `messages`, or one message. */
 export function validateRequest(

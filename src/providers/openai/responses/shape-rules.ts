@@ -1,5 +1,5 @@
 import type { WireRule } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { asList, asObject, asText, isJson } from '../../../model/wire-value.ts'
 import type { RequestView } from './request-view.ts'
 
 const MAX_OUTPUT = 10_485_760
@@ -79,12 +79,3 @@ export const SHAPE_RULES: readonly WireRule<RequestView>[] = [
     },
   },
 ]
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}

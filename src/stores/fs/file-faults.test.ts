@@ -43,7 +43,8 @@ describe('fileSpool on a failing file system', () => {
       fileSystem: {
         ...nodeFileSystem,
         facts: async () => ({ kind: 'folder', size: 0, modifiedMs: 0, version: '' }),
-        makeRoot: async () => {},
+        makeRoot: async () => undefined,
+        syncFolder: async () => {},
         create: async () => ({
           read: async () => 0,
           append: async () => {},

@@ -26,8 +26,8 @@ export interface FileSystem {
   facts(path: string): Promise<FileFacts | undefined>
   /** Makes one folder, readable by its owner alone; false when it is there already. */
   makeFolder(path: string): Promise<boolean>
-  /** Makes the folder and those above it. */
-  makeRoot(path: string): Promise<void>
+  /** Makes the folder and those above it; gives the topmost that was not there, if any. */
+  makeRoot(path: string): Promise<string | undefined>
   openForReading(path: string): Promise<OpenFile>
   /** Creates a file that must not exist yet, readable by its owner alone. */
   create(path: string): Promise<OpenFile>
@@ -66,9 +66,7 @@ export const nodeFileSystem: FileSystem = {
       },
     )
   },
-  async makeRoot(path) {
-    await mkdir(path, { mode: 0o700, recursive: true })
-  },
+  makeRoot: (path) => mkdir(path, { mode: 0o700, recursive: true }),
   async openForReading(path) {
     return openFile(await open(path, READ))
   },

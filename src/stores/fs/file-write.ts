@@ -4,7 +4,7 @@ import { encodeLineIndex } from '../../spool/line-index-file.ts'
 import type { SpoolInput } from '../../spool/spool-store.ts'
 import { wind } from '../../spool/wind.ts'
 import type { FileSystem, OpenFile } from './file-system.ts'
-import { ensureFolder, type SpoolFolder } from './spool-folder.ts'
+import { ensureFolder, ensureRoot, type SpoolFolder } from './spool-folder.ts'
 
 /** A whole, synced spool under temporary names. */
 export interface StagedSpool {
@@ -65,7 +65,7 @@ export async function commitSpool(
 ): Promise<void> {
   const { digest } = index
   try {
-    await ensureFolder(fs, folder.shard(digest))
+    await ensureFolder(fs, folder.shard(digest), folder)
     const known = await fs.facts(folder.blob(digest))
     await fs.rename(lines, folder.lines(digest))
     await fs.rename(blob, folder.blob(digest))
@@ -96,9 +96,9 @@ export async function saveIndex(
 }
 
 async function ensureTemporary(fs: FileSystem, folder: SpoolFolder): Promise<void> {
-  await fs.makeRoot(folder.root)
-  await ensureFolder(fs, folder.tenant)
-  await ensureFolder(fs, folder.temporary)
+  await ensureRoot(fs, folder)
+  await ensureFolder(fs, folder.tenant, folder)
+  await ensureFolder(fs, folder.temporary, folder)
 }
 
 async function writeFile<T>(

@@ -15,6 +15,8 @@ export interface SpoolFolder {
   readonly tenant: string
   /** Unfinished writes. */
   readonly temporary: string
+  /** The folders whose own names this process has synced: a name that was made is not there for sure. */
+  readonly synced: Set<string>
   /** The folder of the spools whose digest begins like this one. */
   shard(digest: string): string
   blob(digest: string): string
@@ -33,6 +35,7 @@ export function spoolFolder(folder: string, tenant: string | undefined): SpoolFo
     root,
     tenant: own,
     temporary: join(own, 'temporary'),
+    synced: new Set(),
     shard,
     blob: (digest) => join(shard(digest), digest + BLOB),
     lines: (digest) => join(shard(digest), digest + LINES),
@@ -63,12 +66,35 @@ function tenantName(tenant: string | undefined): string {
   return `tenant-${sha256Hex(tenant).slice(0, 40)}`
 }
 
-/** Makes a folder below the root and refuses one that is a symbolic link or anything else. */
-export async function ensureFolder(fs: FileSystem, path: string): Promise<void> {
-  if (await folderExists(fs, path)) return
-  if (await fs.makeFolder(path)) await fs.syncFolder(dirname(path))
+/** Makes the root and what is above it, so that its name survives a loss of power. */
+export async function ensureRoot(fs: FileSystem, { root, synced }: SpoolFolder): Promise<void> {
+  const topmost = await fs.makeRoot(root)
+  if (topmost === undefined && synced.has(root)) return
+  for (let made = root; ; made = dirname(made)) {
+    // A folder that others made may lie in one that this process must not read; syncing it was up to them.
+    await fs.syncFolder(dirname(made)).catch((error: unknown) => {
+      if (topmost !== undefined) throw error
+    })
+    if (topmost === undefined || made === topmost || made === dirname(made)) break
+  }
+  synced.add(root)
+}
+
+/**
+ * Makes a folder below the root and refuses one that is a symbolic link or anything else. Its name is synced
+ * also when somebody else has just made it: they may not have come to that yet, or died before.
+ */
+export async function ensureFolder(
+  fs: FileSystem,
+  path: string,
+  { synced }: SpoolFolder,
+): Promise<void> {
+  const isThere = await folderExists(fs, path)
+  if (isThere && synced.has(path)) return
   // Whoever made it first may have made something else.
-  else await folderExists(fs, path)
+  if (!isThere && !(await fs.makeFolder(path))) await folderExists(fs, path)
+  await fs.syncFolder(dirname(path))
+  synced.add(path)
 }
 
 /** False when there is nothing; throws when what is there is not a folder of its own. */

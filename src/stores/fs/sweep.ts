@@ -46,7 +46,7 @@ export async function sweepFolder(
   const report = { kept: 0, deleted: 0, bytesFreed: 0 }
   if (!(await folderExists(fs, folder.tenant))) return report
   // Blobs are moved there before they go, so it must not lead elsewhere.
-  await ensureFolder(fs, folder.temporary)
+  await ensureFolder(fs, folder.temporary, folder)
   for await (const { digest, part } of storedFiles(fs, folder)) {
     if (part === 'lines') {
       report.bytesFreed += await sweeping.inTurn(() => removeOrphan(fs, folder, digest, sweeping))

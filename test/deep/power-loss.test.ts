@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
+import { fileSpool } from '../../src/stores/fs/file-spool.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type PowerLossDisk, powerLossDisk } from '../../src/testing/power-loss-disk.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import type { Executor } from '../../src/turn/executor.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
@@ -18,6 +20,8 @@ interface Image {
   readonly path: string
   /** The write-ahead log as it was then; everything in it was synced if an append had just resolved. */
   readonly log: Buffer
+  /** What of the spool had been synced; everything else is lost. */
+  readonly spool: PowerLossDisk
   readonly effects: readonly string[]
   /** Calls whose settlement was acknowledged by then. */
   readonly settled: readonly string[]
@@ -63,7 +67,8 @@ function toolsFor(effects: string[], passed: (label: string) => void) {
 /** Runs the turn to its end and keeps the disk of every moment at which something was about to change. */
 async function filmed(): Promise<readonly Image[]> {
   const live = join(folder, 'live')
-  const store = sqliteStore(join(live, 'agent.db'))
+  const disk = powerLossDisk()
+  const store = sqliteStore(join(live, 'agent.db'), { spool: spoolOn(disk) })
   const images: Image[] = []
   const effects: string[] = []
   const settled: string[] = []
@@ -72,7 +77,8 @@ async function filmed(): Promise<readonly Image[]> {
     cpSync(live, path, { recursive: true })
     const logPath = join(path, 'agent.db-wal')
     const log = existsSync(logPath) ? readFileSync(logPath) : Buffer.alloc(0)
-    images.push({ label, path, log, effects: [...effects], settled: [...settled] })
+    const spool = disk.afterPowerLoss(() => 'lost')
+    images.push({ label, path, log, spool, effects: [...effects], settled: [...settled] })
   }
   const watched: Store = {
     ...store,
@@ -96,6 +102,8 @@ async function filmed(): Promise<readonly Image[]> {
   return images
 }
 
+const spoolOn = ({ fs }: PowerLossDisk) => fileSpool('/spool', { fileSystem: fs })
+
 /** Bytes that a dying disk may leave behind. */
 const garbage = (length: number) =>
   Buffer.from(Uint8Array.from({ length }, (_, i) => (i * 31 + 7) % 251))
@@ -106,7 +114,8 @@ async function comeBack(image: Image, log: Buffer, name: string): Promise<string
   cpSync(image.path, path, { recursive: true })
   rmSync(join(path, 'agent.db-shm'), { force: true })
   writeFileSync(join(path, 'agent.db-wal'), log)
-  const store = sqliteStore(join(path, 'agent.db'))
+  const spool = spoolOn(image.spool.afterPowerLoss(() => 'kept'))
+  const store = sqliteStore(join(path, 'agent.db'), { spool })
   const effects = [...image.effects]
   const runner = new TurnRunner({ store, tools: toolsFor(effects, () => {}), executor: script })
   const first = await runner.recover({ conversation: 'c', force: true })

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { stagedSpool } from '../../store/staged-spool.ts'
@@ -46,6 +47,25 @@ describe('sqliteStore', () => {
     expect(await sweepSpool(store, spool, { graceMs: 0 })).toMatchObject({ deleted: 1 })
     await other.close()
     await store.close()
+  })
+
+  it('has every commit synced, whatever the database was opened with', async () => {
+    const path = join(folder, 'synced.db')
+    const database = new Database(path)
+    database.exec('PRAGMA synchronous = OFF')
+    const store = sqliteStore(path, { database })
+    await store.acquire('c', { owner: 'test' })
+    const { synchronous } = database.prepare('PRAGMA synchronous').get([]) as Record<
+      string,
+      unknown
+    >
+    const { journal_mode: journal } = database.prepare('PRAGMA journal_mode').get([]) as Record<
+      string,
+      unknown
+    >
+    expect([synchronous, journal]).toEqual([2, 'wal'])
+    await store.close()
+    database.close()
   })
 
   it('finds edited and missing bytes of artifacts on its spool', async () => {

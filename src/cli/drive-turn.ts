@@ -3,6 +3,8 @@ import type { ToolCall } from '../records/tool-call.ts'
 import type { TurnOutcome } from '../turn/outcome.ts'
 import type { TurnRunner } from '../turn/turn-runner.ts'
 import type { Decide } from './approval-prompt.ts'
+import { errorText } from './call-lines.ts'
+import { wayOutOf } from './failure.ts'
 
 /** A turn with everything that was decided on its way. */
 export interface DrivenTurn {
@@ -11,6 +13,8 @@ export interface DrivenTurn {
   readonly calls: readonly ToolCall[]
   /** What to do about a failure, where there is something to do. */
   readonly wayOut?: string | undefined
+  /** What could not be stored on the way, although the turn went on without it. */
+  readonly loss?: string | undefined
 }
 
 /** More decisions than any turn needs; a loop without an end would be worse. */
@@ -43,5 +47,15 @@ export async function driveTurn(
       tell(error.message)
     }
   }
-  return { outcome, calls: [...calls.values()] }
+  const all = [...calls.values()]
+  return { outcome, calls: all, loss: all.map(lossOf).find((loss) => loss !== undefined) }
 }
+
+/** A result that the disk did not take fails its call; whoever decides may go on, but nobody must overlook it. */
+function lossOf({ tool, isError, results }: ToolCall): string | undefined {
+  const [, reason] = isError ? (UNSTORED.exec(errorText(results)) ?? []) : []
+  if (reason === undefined) return undefined
+  return `The output of \`${tool}\` could not be stored (${reason}). ${wayOutOf({ code: reason }) ?? ''}`.trim()
+}
+
+const UNSTORED = /^The file system refused to change the spool \((\w+)\)/

@@ -55,7 +55,7 @@ export function heldText(conversation: string, expiresAt: number): string {
 function sentenceOf(error: unknown, code: string): string {
   if (isBobbinError(error, 'E_STORE_UNAVAILABLE')) {
     const { detail } = error.data
-    return `${error.message} It said: ${detail.split('\n')[0]}. ${storeWayOut(error)}`
+    return `${error.message} It said: ${detail.split('\n')[0]}. ${storeWayOut(error)}`.trimEnd()
   }
   if (isBobbinError(error, 'E_CONVERSATION_BUSY')) {
     const { conversation, expiresAt } = error.data
@@ -88,12 +88,11 @@ export function wayOutOf(error: unknown): string | undefined {
   return PROVIDER_WAYS_OUT[code] ?? WAYS_OUT[code]
 }
 
+/** What the store's own words leave open on a command line. */
 function storeWayOut(error: { readonly data: { readonly reason: string } }): string {
   const { reason } = error.data
   if (reason === 'read-only' || reason === 'cannot-open') {
     return 'Choose a place that can be written with --store PATH.'
   }
-  if (reason === 'full') return 'Free some space and run the command again; nothing was lost.'
-  if (reason === 'locked') return 'Another process is writing: wait for it and try again.'
-  return 'Try again; `bobbin verify` tells whether the store is sound.'
+  return reason === 'other' ? 'Try again; `bobbin verify` tells whether the store is sound.' : ''
 }

@@ -16,7 +16,7 @@ export function jsonView(runner: TurnRunner, io: Pick<Io, 'stdout'>): void {
 }
 
 /** The last line of a turn as JSON. */
-export function writeOutcome(io: Pick<Io, 'stdout'>, { outcome, calls }: DrivenTurn): void {
+export function writeOutcome(io: Pick<Io, 'stdout'>, { outcome, calls, loss }: DrivenTurn): void {
   const { status, text, usage, conversation, turnId, gates, reason } = outcome
   writeJson(io, {
     type: 'outcome',
@@ -26,6 +26,7 @@ export function writeOutcome(io: Pick<Io, 'stdout'>, { outcome, calls }: DrivenT
     turnId,
     usage,
     ...(reason && { reason }),
+    ...(loss !== undefined && { loss }),
     gates,
     toolCalls: calls.map((call) => call.toJSON()),
   })

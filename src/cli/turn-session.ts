@@ -161,8 +161,8 @@ const partBytes = (parts: readonly { readonly type: string; readonly text?: stri
   parts.reduce((sum, part) => sum + (part.text?.length ?? 0), 0)
 
 /** How a turn's end is told to a script. */
-export function exitCodeOf({ status }: TurnOutcome, io: Io): number {
+export function exitCodeOf({ outcome: { status }, loss }: DrivenTurn, io: Io): number {
   if (io.signal.aborted || status === 'aborted') return EXIT.interrupted
   if (status === 'suspended') return EXIT.waiting
-  return status === 'completed' ? EXIT.ok : EXIT.failed
+  return status === 'completed' && loss === undefined ? EXIT.ok : EXIT.failed
 }

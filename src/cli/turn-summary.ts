@@ -35,10 +35,10 @@ export function summaryLines(
   ]
 }
 
-/** Why a turn did not complete, and the way out. */
-export function reasonText({ outcome, wayOut = '' }: DrivenTurn): string | undefined {
+/** Why a turn did not complete, or not whole, and the way out. */
+export function reasonText({ outcome, wayOut = '', loss }: DrivenTurn): string | undefined {
   const { reason, status, conversation } = outcome
-  if (reason === undefined) return undefined
+  if (reason === undefined) return loss
   if (status !== 'suspended') {
     const said = oneLine(reason.message, 400).replace(/([^.!?…])$/, '$1.')
     return `${reason.code}: ${said} ${wayOut}`.trimEnd()

@@ -34,13 +34,18 @@ afterAll(() => {
 })
 
 describe.runIf(canMount)('bobbin run on a full disk', () => {
-  it.each(['400k', '3m', '12m'])(
+  it.each(['100k', '400k', '3m', '12m'])(
     'of %s ends with a reason and an intact store',
     async (size) => {
       expect(mount(size)).toBe(true)
       try {
         const run = await bobbin('run')
-        expect(run.output).toMatch(/full|space|written/i)
+        const lines = run.output.split('\n')
+        expect(lines.filter((line) => /free some space/.test(line)).at(-1)).toMatch(
+          /^(STORE_FAILED: |The output of `\w+` could not be stored \(ENOSPC\)\. |bobbin: )/,
+        )
+        expect(run.output).not.toContain('What to try next')
+        expect(run.code).toBe(1)
         // As when somebody has freed some space: a full disk may not even let the store be opened.
         spawnSync('mount', ['-o', 'remount,size=64m', folder])
         const { output, code } = await bobbin('verify')

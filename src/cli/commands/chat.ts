@@ -41,7 +41,7 @@ async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): P
       message: question,
       ...(conversation !== undefined && { conversation }),
     })
-    conversation = done.conversation
+    conversation = done.outcome.conversation
     // What failed once stays told; what waits can be decided by a later turn.
     if (code !== EXIT.failed) code = exitCodeOf(done, io)
   }
@@ -69,14 +69,13 @@ async function turn(
       ? runner.resume({ conversation, decisions: [], signal })
       : runner.run({ message: message ?? '', signal, ...(conversation && { conversation }) }),
   )
-  const { outcome } = driven
   if (values.json === true) writeOutcome(io, driven)
   else {
     session.screen.endText()
     const reason = reasonText(driven)
     if (reason !== undefined) session.screen.line(session.paint.yellow(reason))
   }
-  return outcome
+  return driven
 }
 
 /** Lines that came early are kept: a pipe is faster than a turn. */

@@ -48,7 +48,7 @@ export const recover = command({
           session.screen.line(`${conversation}: ${turn.outcome.status}`)
           if (reason !== undefined) session.screen.line(reason)
         }
-        code = Math.max(code, exitCodeOf(turn.outcome, io))
+        code = Math.max(code, exitCodeOf(turn, io))
         if (io.signal.aborted) break
       }
       return code

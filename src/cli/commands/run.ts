@@ -63,7 +63,7 @@ async function runTurn(
   else {
     session.screen.endText()
     for (const line of summaryLines(turn, facts, session.paint)) session.screen.line(line)
-    if (session.isBuiltIn && turn.outcome.status === 'completed') {
+    if (session.isBuiltIn && turn.outcome.status === 'completed' && turn.loss === undefined) {
       const { isOffline, paint } = session
       const { columns } = facts
       const again = io.env['npm_lifecycle_event'] === 'start' ? 'npm start --' : 'npx bobbin run'
@@ -71,7 +71,7 @@ async function runTurn(
       for (const line of ['', ...steps]) session.screen.line(line)
     }
   }
-  return exitCodeOf(turn.outcome, io)
+  return exitCodeOf(turn, io)
 }
 
 /** The answer alone; where there is none, why, and not where the answer would be. */

@@ -35,8 +35,21 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
-/** Writes and waits until the stream takes more, so that nothing piles up in memory. */
-export async function writeAll(output: Output, data: string | Uint8Array): Promise<void> {
-  if (output.write(data) !== false || output.once === undefined) return
-  await new Promise<void>((resolve) => output.once?.('drain', resolve))
+/** Writes all of it, never faster than it is taken, until somebody stops it. */
+export async function writeAll(
+  { stdout, signal }: Pick<Io, 'stdout' | 'signal'>,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  for await (const piece of pieces) {
+    if (signal.aborted) return
+    if (stdout.write(piece) !== false || stdout.once === undefined) continue
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        signal.removeEventListener('abort', go)
+        resolve()
+      }
+      signal.addEventListener('abort', go)
+      stdout.once?.('drain', go)
+    })
+  }
 }

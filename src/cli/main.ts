@@ -5,6 +5,8 @@ import { runCli } from './run-cli.ts'
 
 const abort = new AbortController()
 const quiet = new AbortController().signal
+/** How long a turn may take to settle when nobody reads what it says. */
+const SETTLE_MS = 5_000
 
 // The first signal lets a turn settle what it began; whoever presses twice does not want to wait.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -14,9 +16,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// Whoever reads our output may stop early, as `head` does; that is no failure of ours.
+// Whoever reads our output may stop early, as `head` does. That is no failure of ours, but a turn must
+// still settle what it began.
+let isUnread = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok)
+  if (error.code === 'EPIPE') {
+    isUnread = true
+    abort.abort()
+    setTimeout(() => process.exit(EXIT.ok), SETTLE_MS).unref()
+    return
+  }
   process.stderr.write(`bobbin: the output cannot be written: ${failureOf(error, quiet).message}\n`)
   process.exit(EXIT.failed)
 })
@@ -34,4 +43,4 @@ const code = await runCli(process.argv.slice(2), {
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => stream.write('', () => resolve()))
 }
-process.exit(code)
+process.exit(isUnread ? EXIT.ok : code)

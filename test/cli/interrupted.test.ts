@@ -82,3 +82,32 @@ describe('a process that is interrupted while a call runs', () => {
     30_000,
   )
 })
+
+describe('a reader that stops early, as `head` does', () => {
+  /** Runs a command, reads the first piece of its output, and goes away. */
+  async function readFirst(args: readonly string[]) {
+    const command = [inRoot('dist', 'cli', 'main.js'), ...args]
+    const child = spawn(process.execPath, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.stdout.once('data', () => child.stdout.destroy())
+    const [code] = (await once(child, 'exit')) as [number | null]
+    return { code, stderr }
+  }
+
+  it('ends a turn that settles what it began', async () => {
+    const store = ['--store', 'unread.db']
+    expect(await readFirst(['run', '--built-in', ...store])).toEqual({ code: 0, stderr: '' })
+    const { stdout } = await cli(['verify', '--json', ...store], { cwd })
+    const { ok, entries, sealed } = JSON.parse(stdout) as Record<string, unknown>
+    expect({ ok, sealed }).toEqual({ ok: true, sealed: entries })
+  }, 30_000)
+
+  it('ends what would have written megabytes', async () => {
+    const store = ['--store', 'unread.db']
+    await cli(['run', 'read', '--quiet', ...store], { cwd })
+    const started = Date.now()
+    expect(await readFirst(['export', 'last', ...store])).toEqual({ code: 0, stderr: '' })
+    expect(Date.now() - started).toBeLessThan(5_000)
+  }, 30_000)
+})

@@ -5,7 +5,7 @@ import { inRoot } from '../../scripts/project.mjs'
 
 /**
  * An agent that does what the question says: `pay` asks for an approval, `wait` takes a minute and
- * can be stopped, `charge` takes a minute and cannot.
+ * can be stopped, `charge` takes a minute and cannot, `read` gives megabytes.
  */
 const SOURCE = `import { Tool } from ${JSON.stringify(pathToFileURL(inRoot('dist', 'index.js')).href)}
 
@@ -49,7 +49,16 @@ const charge = new Tool({
   },
 })
 
-export const tools = [pay, wait, charge]
+const read = new Tool({
+  name: 'read',
+  description: 'Reads.',
+  inputSchema: { type: 'object', properties: {} },
+  effect: 'read',
+  inline: false,
+  handler: () => 'a line\\n'.repeat(500_000),
+})
+
+export const tools = [pay, wait, charge, read]
 export const executor = async ({ items, turnToolCalls }) => {
   const at = items.findLastIndex((item) => item.type === 'message' && item.role === 'user')
   const question = items[at].parts[0].text
@@ -57,8 +66,7 @@ export const executor = async ({ items, turnToolCalls }) => {
     return { answer: 'That is ' + turnToolCalls.at(-1).settlement + '.' }
   }
   if (question === 'pay') return { calls: [{ tool: 'pay', args: { amount: 7 } }] }
-  if (question === 'charge') return { calls: [{ tool: 'charge', args: {} }] }
-  if (question === 'wait') return { calls: [{ tool: 'wait', args: {} }] }
+  if (['wait', 'charge', 'read'].includes(question)) return { calls: [{ tool: question, args: {} }] }
   return { answer: 'You said ' + question + '.' }
 }
 `

@@ -50,7 +50,7 @@ export const artifact = command({
     return withStore(values, io, { create: false }, async (store) => {
       const { reader } = await resultReader(store, id, readIndex(values.index))
       if (asked === undefined) {
-        for await (const bytes of reader.stream()) await writeAll(io.stdout, bytes)
+        await writeAll(io, reader.stream())
       } else {
         const subject = new CLASSES[asked.kind](reader)
         const query = queriesOf(subject.constructor).get(asked.query)

@@ -33,8 +33,8 @@ export const exportConversation = command({
     return withStore(values, io, { create: false }, async (store) => {
       const { id } = await findConversation(store, wanted)
       if (values.output === undefined) {
-        for await (const line of store.export(id)) await writeAll(io.stdout, `${line}\n`)
-        return EXIT.ok
+        await writeAll(io, lines(store.export(id)))
+        return io.signal.aborted ? EXIT.interrupted : EXIT.ok
       }
       const target = resolve(io.cwd, values.output)
       const fresh = `${target}.${process.pid}.tmp`

@@ -6,6 +6,7 @@ import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
 import { regexpPattern } from '../spool/search/regexp-pattern.ts'
 import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
+import { SmallText } from '../spool/small-text.ts'
 import { assertSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
@@ -49,7 +50,7 @@ export class SpooledArtifact implements Artifact {
   readonly #reader: SpoolReader
 
   constructor(reader: SpoolReader) {
-    this.#reader = assertSpoolReader(reader)
+    this.#reader = reader instanceof SmallText ? reader : assertSpoolReader(reader)
     Object.freeze(this)
   }
 
@@ -179,7 +180,17 @@ export class SpooledArtifact implements Artifact {
       const message = `The artifact has ${actual} bytes, more than the limit of ${limit}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
     }
+    if (this.#reader instanceof SmallText) return this.#reader.text
     return decodeUtf8(await this.#reader.read(0, actual))
+  }
+
+  /** The text without waiting, where it is at hand and no subclass has a text of its own. */
+  static textAtHand(artifact: SpooledArtifact): string | undefined {
+    if (!(#reader in artifact) || artifact.asString !== SpooledArtifact.prototype.asString) {
+      return undefined
+    }
+    const reader = artifact.#reader
+    return reader instanceof SmallText ? reader.text : undefined
   }
 
   /** What a handle tells about the structure, cheaply and in a few hundred characters. */

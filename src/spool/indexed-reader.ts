@@ -6,7 +6,7 @@ import {
   stretchOfOffset,
 } from './line-index.ts'
 import { scanner } from './scan/scanner.ts'
-import type { ByteRange, SpoolReader } from './spool-reader.ts'
+import { type ByteRange, clampRange, type SpoolReader } from './spool-reader.ts'
 
 const NEWLINE = 10
 
@@ -69,10 +69,4 @@ export function indexedReader(index: LineIndex, source: BlockSource): SpoolReade
       return source.stream(start, end, range)
     },
   })
-}
-
-function clampRange(start: number, end: number, byteLength: number): [number, number] {
-  const from = Math.min(Math.max(0, Math.floor(start) || 0), byteLength)
-  const to = Math.min(Math.max(from, Math.floor(end) || 0), byteLength)
-  return [from, to]
 }

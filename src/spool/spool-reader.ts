@@ -61,3 +61,10 @@ function missingFromSpoolReader(value: unknown): string | undefined {
   if (typeof part('digest') !== 'string') return 'digest'
   return COUNTS.find((name) => !Number.isSafeInteger(part(name)) || Number(part(name)) < 0)
 }
+
+/** A range within a spool, whatever was asked for. */
+export function clampRange(start: number, end: number, byteLength: number): [number, number] {
+  const from = Math.min(Math.max(0, Math.floor(start) || 0), byteLength)
+  const to = Math.min(Math.max(from, Math.floor(end) || 0), byteLength)
+  return [from, to]
+}

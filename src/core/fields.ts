@@ -6,10 +6,16 @@ import { withShortcut } from './shortcut.ts'
 import { normalizeArguments } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
-/** A time in UTC, as records hold it. */
-function utcTime(millis: number): DateTime<true> {
-  return DateTime.fromMillis(Math.trunc(millis), UTC) as DateTime<true>
+/** A time in UTC, as records hold it. What happens in the same millisecond shares one: it never changes. */
+export function utcTime(millis: number): DateTime<true> {
+  const whole = Math.trunc(millis)
+  if (whole !== latest?.toMillis()) {
+    latest = DateTime.fromMillis(whole, UTC) as DateTime<true>
+  }
+  return latest
 }
+
+let latest: DateTime<true> | undefined
 
 /** The stored form of a time: what Luxon writes in UTC, from the engine's own several times faster writer. */
 export function isoTime(time: DateTime): string {

@@ -1,13 +1,27 @@
 import { sha256Hex } from '#hash'
+import { SmallText } from '../spool/small-text.ts'
 import { ENTRY_VERSION, type Entry, type GateClosing, type NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import { columnText, type EntryStamp, encodeEntry } from './entry-text.ts'
 import type { Gate } from './gate.ts'
 import { closedGate, decodeGate, encodeGate, openedGate } from './gate-row.ts'
+import { plainEntry } from './lasting-entry.ts'
+import { LazySeal } from './lazy-seal.ts'
+import { MemoryRow } from './memory-row.ts'
 import { type Redact, redactEntry } from './redaction.ts'
 import { sealOf } from './seal.ts'
-import { MAX_BLOB_BYTES } from './store.ts'
-import type { AppendBatch, AppendPlan, AppendState, EntryRow, GateRow } from './store-driver.ts'
+import { MAX_BLOB_BYTES, type StoredBlob } from './store.ts'
+import type {
+  AppendBatch,
+  AppendPlan,
+  AppendState,
+  BlobRow,
+  ConversationRow,
+  EntryRow,
+  GateRow,
+  MemoryBatch,
+  MemoryState,
+} from './store-driver.ts'
 import { invalidInput, notFound } from './store-errors.ts'
 
 /** What an append is made of. */
@@ -15,13 +29,13 @@ export interface AppendRequest {
   readonly conversation: string
   readonly epoch: number
   readonly entries: readonly NewEntry[]
-  readonly blobs: readonly Uint8Array[]
+  readonly blobs: readonly StoredBlob[]
   readonly now: number
   readonly redact: Redact | undefined
   /** The key, asked for when a turn ends. */
-  readonly key: (state: AppendState) => Uint8Array
+  readonly key: (row: ConversationRow) => Uint8Array
   /** What imported entries bring along; they also may close gates that nobody decided here. */
-  readonly imported?: readonly ImportedStamp[]
+  readonly imported?: readonly ImportedStamp[] | undefined
 }
 
 /** What an entry keeps of its life in another store. */
@@ -30,63 +44,133 @@ export interface ImportedStamp {
   readonly redacted?: readonly string[]
 }
 
-/** An append ready for a driver, and the entries once it is through. */
-export interface PlannedAppend extends AppendPlan {
-  stored(): readonly Entry[]
+/** Turns entries into rows: stamps, redacts, hashes, seals, and moves the gates they open and close. */
+export class PlannedAppend implements AppendPlan {
+  readonly gates: readonly string[]
+  readonly seals: boolean
+  readonly #request: AppendRequest
+  readonly #clean: readonly Moved[]
+  #rows: readonly EntryRow[] = []
+  #stored: readonly Moved[] = []
+
+  constructor(request: AppendRequest) {
+    const { entries, redact } = request
+    this.#request = request
+    const clean: Moved[] = []
+    const opened: string[] = []
+    const closed: string[] = []
+    let seals = false
+    for (const entry of entries) {
+      if (entry.kind === 'gate-opened') opened.push(entry.data.id)
+      else if (entry.kind === 'gate-closed') closed.push(entry.data.id)
+      else if (entry.kind === 'turn-end') seals = true
+      // What closes a gate is complete, and can be redacted, only when its gate has been read.
+      const isWhole = redact === undefined || entry.kind === 'gate-closed'
+      clean.push(isWhole ? { entry } : redactEntry(plainEntry(entry), redact))
+    }
+    this.#clean = clean
+    this.seals = seals
+    this.gates = closed.filter((id) => !opened.includes(id)).map(columnText)
+  }
+
+  prepare(state: AppendState): AppendBatch {
+    const { conversation, key, now } = this.#request
+    const digests = [...state.unsealed]
+    const rows: EntryRow[] = []
+    let { seal, sealedSeq } = state.row
+    const gates = this.#stamp(state, (entry, stamp) => {
+      let row = encodeEntry(plainEntry(entry), stamp)
+      digests.push(row.digest)
+      if (entry.kind === 'turn-end') {
+        seal = sealOf({ key: key(state.row), conversation, previous: seal, digests })
+        sealedSeq = stamp.seq
+        digests.length = 0
+        row = { ...row, seal }
+      }
+      rows.push(row)
+    })
+    this.#rows = rows
+    const bytes = this.#bytes()
+    const blobs = bytes.blobs.map(({ digest, blob }) => ({ digest, bytes: bytesOf(blob) }))
+    const references = [...bytes.references]
+    return { entries: rows, blobs, references, gates, seal, sealedSeq, updatedAt: now }
+  }
+
+  hold(state: MemoryState): MemoryBatch {
+    const { conversation, key } = this.#request
+    const rows: MemoryRow[] = []
+    let { sealing: previous } = state
+    let unsealed = this.seals ? [...state.unsealed()] : []
+    const gates = this.#stamp(state, (entry, stamp) => {
+      const row = new MemoryRow(entry, stamp)
+      rows.push(row)
+      if (!this.seals) return
+      unsealed.push(row)
+      if (entry.kind !== 'turn-end') return
+      const sealed = { key: key(state.row), conversation, previous, rows: unsealed }
+      row.sealing = previous = new LazySeal(sealed)
+      unsealed = []
+    })
+    this.#rows = rows
+    const { blobs, references } = this.#bytes()
+    return { entries: rows, blobs, references, gates, updatedAt: this.#request.now }
+  }
+
+  /** The entries as they were stored. */
+  stored(): readonly Entry[] {
+    const { epoch } = this.#request
+    return this.#stored.map(({ entry, redacted }, at) =>
+      entryOf(plainEntry(entry), { epoch, redacted }, this.#rows[at] as EntryRow),
+    )
+  }
+
+  /** Gives each entry its place and time; what becomes of the gates comes back. */
+  #stamp(
+    state: { readonly row: ConversationRow; readonly gates: ReadonlyMap<string, GateRow> },
+    take: (entry: NewEntry, stamp: EntryStamp) => void,
+  ): readonly GateRow[] {
+    const { imported, now, epoch } = this.#request
+    const stored: Moved[] = []
+    let gates: Map<string, GateRow> | undefined
+    let seq = state.row.length
+    for (const part of this.#clean) {
+      const brought = imported?.[stored.length]
+      const time = brought?.time ?? now
+      let moved = part
+      if (part.entry.kind === 'gate-opened' || part.entry.kind === 'gate-closed') {
+        gates ??= new Map()
+        moved = moveGate(this.#request, part, time, gates, state.gates)
+      }
+      const redacted = union(brought?.redacted, moved.redacted)
+      stored.push(redacted === undefined ? moved : { entry: moved.entry, redacted })
+      take(moved.entry, { seq: ++seq, time, epoch, redacted })
+    }
+    this.#stored = stored
+    return gates === undefined ? [] : [...gates.values()]
+  }
+
+  /** The blobs, and what the entries refer to; results that were redacted are not stored at all. */
+  #bytes(): { readonly blobs: readonly BlobRow[]; readonly references: ReadonlySet<string> } {
+    const { entries, redact } = this.#request
+    const references = new Set<string>()
+    for (const { entry } of this.#clean) {
+      for (const digest of referencesOf(entry)) references.add(digest)
+    }
+    const isRedacted = (digest: string) =>
+      !references.has(digest) && entries.some((entry) => referencesOf(entry).includes(digest))
+    const blobs: BlobRow[] = []
+    for (const blob of this.#request.blobs) {
+      const digest = blob instanceof SmallText ? blob.digest : sha256Hex(blob)
+      if (redact === undefined || !isRedacted(digest)) blobs.push({ digest, blob })
+    }
+    for (const { digest } of blobs) references.add(digest)
+    return { blobs, references }
+  }
 }
 
-/** Turns entries into rows: stamps, redacts, hashes, seals, and moves the gates they open and close. */
-export function planAppend(request: AppendRequest): PlannedAppend {
-  const { entries, redact } = request
-  const clean = entries.map((entry) =>
-    // What closes a gate is complete, and can be redacted, only when its gate has been read.
-    entry.kind === 'gate-closed' ? { entry } : redactEntry(entry, redact),
-  )
-  const opened = new Set(idsOf(entries, 'gate-opened'))
-  const batch = bytesOf(
-    request,
-    clean.map(({ entry }) => entry),
-  )
-  const stored: Entry[] = []
-
-  return {
-    gates: idsOf(entries, 'gate-closed')
-      .filter((id) => !opened.has(id))
-      .map(columnText),
-    seals: entries.some(({ kind }) => kind === 'turn-end'),
-    stored: () => stored,
-
-    prepare(state) {
-      const gates = new Map<string, GateRow>()
-      const digests = [...state.unsealed]
-      const rows: EntryRow[] = []
-      let { seal, sealedSeq } = state.row
-      const find = (id: string) => gates.get(id) ?? state.gates.get(id)
-      stored.length = 0
-      clean.forEach((part, index) => {
-        const seq = state.row.length + index + 1
-        const imported = request.imported?.[index]
-        const time = imported?.time ?? request.now
-        const moved = moveGate(request, part, time, find)
-        const { gate, entry } = moved
-        const redacted = union(imported?.redacted, moved.redacted)
-        if (gate !== undefined) gates.set(columnText(gate.id), encodeGate(gate))
-        const stamp: EntryStamp = { seq, time, epoch: request.epoch, redacted }
-        let row = encodeEntry(entry, stamp)
-        digests.push(row.digest)
-        if (entry.kind === 'turn-end') {
-          const { conversation } = request
-          seal = sealOf({ key: request.key(state), conversation, previous: seal, digests })
-          sealedSeq = seq
-          digests.length = 0
-          row = { ...row, seal }
-        }
-        rows.push(row)
-        stored.push(entryOf(entry, stamp, row))
-      })
-      return { ...batch, entries: rows, gates: [...gates.values()], seal, sealedSeq }
-    },
-  }
+/** The bytes of a blob; a text has them only now. */
+export function bytesOf(blob: StoredBlob): Uint8Array {
+  return blob instanceof SmallText ? blob.bytes() : blob
 }
 
 function union(
@@ -96,35 +180,20 @@ function union(
   return a && b ? [...new Set([...a, ...b])] : (a ?? b)
 }
 
-function entryOf({ kind, turnId, data }: NewEntry, stamp: EntryStamp, row: EntryRow): Entry {
-  const { seq, time, epoch, redacted } = stamp
-  const { digest, seal } = row
+function entryOf(
+  { kind, turnId, data }: NewEntry,
+  { epoch, redacted }: Pick<EntryStamp, 'epoch' | 'redacted'>,
+  { seq, time, digest, seal }: EntryRow,
+): Entry {
   const entry = { v: ENTRY_VERSION, kind, seq, turnId, time, epoch, data, digest }
   if (redacted !== undefined) Object.assign(entry, { redacted })
   if (seal !== null) Object.assign(entry, { seal })
   return Object.freeze(entry) as Entry
 }
 
-/** The blobs, and what the entries refer to; results that were redacted are not stored at all. */
-function bytesOf(
-  request: AppendRequest,
-  clean: readonly NewEntry[],
-): Pick<AppendBatch, 'blobs' | 'references' | 'updatedAt'> {
-  const kept = new Set<string>()
-  for (const entry of clean) for (const digest of referencesOf(entry)) kept.add(digest)
-  const isRedacted = (digest: string) =>
-    !kept.has(digest) && request.entries.some((entry) => referencesOf(entry).includes(digest))
-  const blobs = request.blobs
-    .map((bytes) => ({ digest: sha256Hex(bytes), bytes }))
-    .filter(({ digest }) => !isRedacted(digest))
-  for (const { digest } of blobs) kept.add(digest)
-  return { blobs, references: [...kept], updatedAt: request.now }
-}
-
 interface Moved {
   readonly entry: NewEntry
   readonly redacted?: readonly string[]
-  readonly gate?: Gate
 }
 
 /** What an entry does to a gate; one that closes it is completed with the decision that was used. */
@@ -132,35 +201,35 @@ function moveGate(
   request: AppendRequest,
   part: Moved,
   now: number,
-  find: (id: string) => GateRow | undefined,
+  moved: Map<string, GateRow>,
+  known: ReadonlyMap<string, GateRow>,
 ): Moved {
   const { entry } = part
   const { conversation, imported, redact } = request
+  const put = (gate: Gate) => void moved.set(columnText(gate.id), encodeGate(gate))
   if (entry.kind === 'gate-opened') {
-    return { ...part, gate: openedGate(entry.data, { conversation, turnId: entry.turnId, now }) }
+    put(openedGate(entry.data, { conversation, turnId: entry.turnId, now }))
+    return part
   }
   if (entry.kind !== 'gate-closed') return part
   const { id, outcome } = entry.data
-  const row = find(columnText(id))
+  const row = moved.get(columnText(id)) ?? known.get(columnText(id))
   if (row === undefined) throw notFound('gate', id)
   const gate = decodeGate(row)
   const { decision } = imported ? entry.data : closedGate(gate, entry.data, now)
   const data = { id, outcome, ...(decision && { decision }) }
   const clean = redactEntry({ ...entry, data }, redact)
   const kept = (clean.entry.data as GateClosing).decision
-  return { ...clean, gate: { ...gate, state: outcome, ...(kept && { decision: kept }) } }
-}
-
-function idsOf(entries: readonly NewEntry[], kind: 'gate-opened' | 'gate-closed'): string[] {
-  return entries.flatMap((entry) => (entry.kind === kind ? [entry.data.id] : []))
+  put({ ...gate, state: outcome, ...(kept && { decision: kept }) })
+  return clean
 }
 
 /** Refuses bytes that belong on the spool. */
-export function assertBlobs(blobs: readonly Uint8Array[]): void {
-  blobs.forEach((bytes, index) => {
-    if (bytes.byteLength > MAX_BLOB_BYTES) {
-      const rule = `has ${bytes.byteLength} bytes: what is larger than ${MAX_BLOB_BYTES} goes to the spool`
+export function assertBlobs(blobs: readonly StoredBlob[]): void {
+  for (const [index, { byteLength }] of blobs.entries()) {
+    if (byteLength > MAX_BLOB_BYTES) {
+      const rule = `has ${byteLength} bytes: what is larger than ${MAX_BLOB_BYTES} goes to the spool`
       throw invalidInput(`blobs.${index}`, rule)
     }
-  })
+  }
 }

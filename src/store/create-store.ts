@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { BobbinError } from '../core/error.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import { type AppendRequest, assertBlobs, planAppend } from './append-plan.ts'
+import { type AppendRequest, assertBlobs, PlannedAppend } from './append-plan.ts'
 import { conversationKeys } from './conversation-keys.ts'
 import { createGates } from './create-gates.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
@@ -48,24 +48,32 @@ export function createStore(
     )
   }
 
+  const key: AppendRequest['key'] = (row) => keys.of(row)
+
   const append = async (
     request: Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>,
+    readBack = true,
   ): Promise<readonly Entry[]> => {
-    const { conversation, epoch, entries } = request
-    if (entries.length === 0 && request.blobs.length === 0) return []
-    entries.forEach((entry, index) => assertNewEntry(entry, `entries.${index}`))
-    assertBlobs(request.blobs)
-    const plan = planAppend({
-      ...request,
-      now: clock.now(),
+    const { conversation, epoch, entries, blobs, imported } = request
+    if (entries.length === 0 && blobs.length === 0) return []
+    for (let i = 0; i < entries.length; i++) assertNewEntry(entries[i] as NewEntry, i)
+    assertBlobs(blobs)
+    const now = clock.now()
+    const plan = new PlannedAppend({
+      conversation,
+      epoch,
+      entries,
+      blobs,
+      now,
       redact,
-      key: ({ row }) => keys.of(row),
+      key,
+      imported,
     })
     const outcome = await driver.append(conversation, epoch, plan)
     if (outcome.status === 'missing') throw notFound('conversation', conversation)
     if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
     if (outcome.status === 'duplicate') throw await duplicateIn(driver, conversation, entries)
-    return plan.stored()
+    return readBack ? plan.stored() : []
   }
 
   const requireRow = async (id: string): Promise<ConversationRow> => {
@@ -110,8 +118,8 @@ export function createStore(
       if (row === undefined || row.epoch === epoch) keys.forget(conversation)
     },
 
-    append: (conversation, epoch, entries, blobs = []) =>
-      append({ conversation, epoch, entries, blobs }),
+    append: (conversation, epoch, entries, blobs = [], { readBack } = {}) =>
+      append({ conversation, epoch, entries, blobs }, readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
       assertConversation(conversation)

@@ -1,3 +1,4 @@
+import { isArtifact } from '../spool/artifact.ts'
 import type { Entry, NewEntry } from './entry.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
@@ -29,6 +30,8 @@ const NONE: readonly string[] = []
 
 function digestOf(part: unknown): string | undefined {
   if (typeof part !== 'object' || part === null) return undefined
+  // A record that was not written out yet holds the artifact itself.
+  if (isArtifact(part)) return part.digest
   const reference: unknown = Reflect.get(part, '$artifact') ?? Reflect.get(part, '$media')
   if (typeof reference !== 'object' || reference === null) return undefined
   const digest: unknown = Reflect.get(reference, 'sha256')

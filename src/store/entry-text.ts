@@ -48,22 +48,20 @@ type SearchColumns = Pick<EntryRow, 'kind' | 'turn' | 'id' | 'tool' | 'checksum'
 /** The columns by which an entry is found. */
 export function columnsOf(entry: NewEntry): SearchColumns {
   const data = entry.data as Readonly<Record<string, unknown>>
-  const text = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
-  const isCall = entry.kind === 'intent' || entry.kind === 'settlement'
+  const { kind } = entry
+  const isCall = kind === 'intent' || kind === 'settlement'
+  const turn = columnText(entry.turnId)
   return {
-    kind: entry.kind,
-    turn: columnText(entry.turnId),
-    id:
-      entry.kind === 'turn-start'
-        ? columnText(entry.turnId)
-        : hasId(entry)
-          ? text(data['id'])
-          : null,
-    tool: isCall ? text(data['tool']) : null,
-    checksum: isCall ? text(data['checksum']) : null,
-    settlement: entry.kind === 'settlement' ? text(data['settlement']) : null,
+    kind,
+    turn,
+    id: kind === 'turn-start' ? turn : hasId(entry) ? columnOf(data['id']) : null,
+    tool: isCall ? columnOf(data['tool']) : null,
+    checksum: isCall ? columnOf(data['checksum']) : null,
+    settlement: kind === 'settlement' ? columnOf(data['settlement']) : null,
   }
 }
+
+const columnOf = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
 
 const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
 
@@ -107,23 +105,23 @@ export function parseBody(where: string, body: string): Entry {
 }
 
 /** Refuses what is no entry at all; the types cannot speak for JavaScript callers. */
-export function assertNewEntry(entry: NewEntry, path: string): void {
-  if (typeof entry !== 'object' || entry === null) throw invalidInput(path, 'must be an object')
+export function assertNewEntry(entry: NewEntry, place: number | string): void {
+  const refuse = (member: string, rule: string) =>
+    invalidInput(`${typeof place === 'number' ? `entries.${place}` : place}${member}`, rule)
+  if (typeof entry !== 'object' || entry === null) throw refuse('', 'must be an object')
   if (!ENTRY_KINDS.includes(entry.kind)) {
-    throw invalidInput(`${path}.kind`, `must be one of ${ENTRY_KINDS.join(', ')}`)
+    throw refuse('.kind', `must be one of ${ENTRY_KINDS.join(', ')}`)
   }
   if (typeof entry.turnId !== 'string' || entry.turnId === '') {
-    throw invalidInput(`${path}.turnId`, 'must be a non-empty string')
+    throw refuse('.turnId', 'must be a non-empty string')
   }
   const data: unknown = entry.data
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    throw invalidInput(`${path}.data`, 'must be an object')
+    throw refuse('.data', 'must be an object')
   }
   if (hasId(entry) && entry.kind !== 'turn-start') {
     const { id } = data as { id?: unknown }
-    if (typeof id !== 'string' || id === '') {
-      throw invalidInput(`${path}.data.id`, 'must be a non-empty string')
-    }
+    if (typeof id !== 'string' || id === '') throw refuse('.data.id', 'must be a non-empty string')
   }
 }
 

@@ -1,26 +1,59 @@
 import { CLOSED_STATES } from './gate-row.ts'
-import type { EntryFilter } from './store.ts'
+import type { LazySeal } from './lazy-seal.ts'
+import type { EntryFilter, StoredBlob } from './store.ts'
 import type {
-  AppendBatch,
   ConversationRow,
   EntryRow,
+  FoundText,
   GateRow,
+  HeldRow,
+  MemoryBatch,
   StoreDriver,
 } from './store-driver.ts'
 
-interface HeldRow extends EntryRow {
-  readonly conversation: string
-  readonly position: number
+/** A conversation as it was when somebody asked; its seal is computed when it is read. */
+class MemoryConversation implements ConversationRow {
+  readonly id: string
+  readonly createdAt: number
+  readonly key: Uint8Array | null
+  readonly keyCheck: string
+  updatedAt: number
+  epoch = 1
+  owner: string
+  leaseUntil: number
+  length = 0
+  sealedSeq = 0
+  sealing: LazySeal | undefined
+
+  constructor(from: Pick<ConversationRow, 'id' | 'createdAt' | 'key' | 'keyCheck'> & Lease) {
+    this.id = from.id
+    this.createdAt = from.createdAt
+    this.key = from.key
+    this.keyCheck = from.keyCheck
+    this.updatedAt = from.createdAt
+    this.owner = from.owner
+    this.leaseUntil = from.leaseUntil
+  }
+
+  get seal(): string {
+    return this.sealing?.text ?? ''
+  }
+
+  snapshot(): MemoryConversation {
+    return Object.assign(new MemoryConversation(this), this)
+  }
 }
+
+type Lease = Pick<ConversationRow, 'owner' | 'leaseUntil'>
 
 /** Everything that memory holds of one conversation. */
 interface Held {
-  row: ConversationRow
-  readonly entries: EntryRow[]
+  readonly row: MemoryConversation
+  readonly entries: HeldRow[]
   /** Where each entry stands among those of the whole store. */
   readonly positions: number[]
   /** Entries by kind, then id. */
-  readonly byId: Map<string, Map<string, EntryRow>>
+  readonly byId: Map<string, Map<string, HeldRow>>
   readonly gates: Map<string, GateRow>
   readonly references: Set<string>
 }
@@ -28,17 +61,17 @@ interface Held {
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
   const held = new Map<string, Held>()
-  const blobs = new Map<string, Uint8Array>()
+  const blobs = new Map<string, StoredBlob>()
   let positions = 0
 
-  const entriesOf = function* (conversation: string | undefined): Generator<HeldRow> {
+  const entriesOf = function* (conversation: string | undefined): Generator<Placed> {
     if (conversation === undefined) {
-      const all = [...held.values()].flatMap((known) => [...heldRows(known)])
+      const all = [...held.values()].flatMap((known) => [...placed(known)])
       yield* all.sort((a, b) => a.position - b.position)
       return
     }
     const known = held.get(conversation)
-    if (known !== undefined) yield* heldRows(known)
+    if (known !== undefined) yield* placed(known)
   }
 
   const rowsOf = (conversation: string, from: number, limit: number) => {
@@ -46,23 +79,27 @@ export function memoryDriver(): StoreDriver {
     return held.get(conversation)?.entries.slice(start, start + limit) ?? []
   }
 
-  const store = (into: Held, batch: AppendBatch) => {
-    const { updatedAt, seal, sealedSeq } = batch
+  const store = (into: Held, batch: MemoryBatch) => {
+    const { row } = into
     for (const entry of batch.entries) {
       into.entries.push(entry)
       into.positions.push(++positions)
+      if (entry.sealing !== undefined) {
+        row.sealing = entry.sealing
+        row.sealedSeq = entry.seq
+      }
       if (entry.id === null) continue
       let ofKind = into.byId.get(entry.kind)
-      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map<string, EntryRow>()))
+      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map<string, HeldRow>()))
       ofKind.set(entry.id, entry)
     }
     for (const gate of batch.gates) into.gates.set(gate.id, gate)
-    for (const { digest, bytes } of batch.blobs) {
-      if (!blobs.has(digest)) blobs.set(digest, bytes.slice())
+    for (const { digest, blob } of batch.blobs) {
+      if (!blobs.has(digest)) blobs.set(digest, blob instanceof Uint8Array ? blob.slice() : blob)
     }
     for (const digest of batch.references) into.references.add(digest)
-    const length = into.row.length + batch.entries.length
-    into.row = { ...into.row, length, updatedAt, seal, sealedSeq }
+    row.length += batch.entries.length
+    row.updatedAt = batch.updatedAt
   }
 
   return {
@@ -71,9 +108,8 @@ export function memoryDriver(): StoreDriver {
     async acquire({ conversation: id, owner, now, until, force, key, keyCheck }) {
       const known = held.get(id)
       if (known === undefined) {
-        const times = { createdAt: now, updatedAt: now, leaseUntil: until }
-        const log = { epoch: 1, length: 0, sealedSeq: 0, seal: '' }
-        const row = { id, owner, key, keyCheck, ...times, ...log }
+        const lease = { owner, leaseUntil: until }
+        const row = new MemoryConversation({ id, createdAt: now, key, keyCheck, ...lease })
         const empty = {
           entries: [],
           positions: [],
@@ -82,32 +118,34 @@ export function memoryDriver(): StoreDriver {
           references: new Set<string>(),
         }
         held.set(id, { row, ...empty })
-        return { granted: true, created: true, row }
+        return { granted: true, created: true, row: row.snapshot() }
       }
-      const granted = force || known.row.leaseUntil <= now
+      const { row } = known
+      const granted = force || row.leaseUntil <= now
       if (granted) {
-        known.row = { ...known.row, owner, leaseUntil: until, epoch: known.row.epoch + 1 }
+        row.owner = owner
+        row.leaseUntil = until
+        row.epoch++
       }
-      return { granted, created: false, row: known.row }
+      return { granted, created: false, row: row.snapshot() }
     },
 
     async extend(conversation, epoch, until) {
-      const known = held.get(conversation)
-      if (known?.row.epoch === epoch) known.row = { ...known.row, leaseUntil: until }
-      return known?.row
+      const row = held.get(conversation)?.row
+      if (row?.epoch === epoch) row.leaseUntil = until
+      return row?.snapshot()
     },
 
     async append(conversation, epoch, plan) {
       const known = held.get(conversation)
       if (known === undefined) return { status: 'missing' }
-      const { row, gates } = known
+      const { row, gates, entries } = known
       if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
-      const unsealed = plan.seals ? known.entries.slice(row.sealedSeq) : []
-      const digests = unsealed.map(({ digest }) => digest)
-      const batch = plan.prepare({ row, gates, unsealed: digests })
+      const unsealed = () => entries.slice(row.sealedSeq)
+      const batch = plan.hold({ row, gates, sealing: row.sealing, unsealed })
       if (hasDuplicate(known, batch.entries)) return { status: 'duplicate' }
       store(known, batch)
-      return { status: 'done' }
+      return DONE
     },
 
     texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
@@ -116,9 +154,12 @@ export function memoryDriver(): StoreDriver {
     text: async (conversation, kind, id) => held.get(conversation)?.byId.get(kind)?.get(id),
 
     async find(filter, after, limit) {
-      const found: HeldRow[] = []
-      for (const row of entriesOf(filter.conversation)) {
-        if (row.position > after && matches(row, filter)) found.push(row)
+      const found: FoundText[] = []
+      for (const { row, conversation, position } of entriesOf(filter.conversation)) {
+        if (position > after && matches(row, filter)) {
+          const { seq, digest, seal, body } = row
+          found.push({ seq, digest, seal, body, conversation, position })
+        }
         if (found.length === limit) break
       }
       return found
@@ -126,15 +167,15 @@ export function memoryDriver(): StoreDriver {
 
     async count(filter) {
       let count = 0
-      for (const row of entriesOf(filter.conversation)) if (matches(row, filter)) count++
+      for (const { row } of entriesOf(filter.conversation)) if (matches(row, filter)) count++
       return count
     },
 
-    conversation: async (id) => held.get(id)?.row,
+    conversation: async (id) => held.get(id)?.row.snapshot(),
 
     async conversations(after, limit) {
       const ids = [...held.keys()].filter((id) => id > after).sort()
-      return ids.slice(0, limit).flatMap((id) => held.get(id)?.row ?? [])
+      return ids.slice(0, limit).flatMap((id) => held.get(id)?.row.snapshot() ?? [])
     },
 
     gate: async (conversation, id) => held.get(conversation)?.gates.get(id),
@@ -152,7 +193,10 @@ export function memoryDriver(): StoreDriver {
       return true
     },
 
-    blob: async (digest) => blobs.get(digest)?.slice(),
+    async blob(digest) {
+      const blob = blobs.get(digest)
+      return blob instanceof Uint8Array ? blob.slice() : blob?.bytes()
+    },
 
     async references(conversation, after, limit) {
       const from = conversation === undefined ? [...held.values()] : [held.get(conversation)]
@@ -178,20 +222,31 @@ export function memoryDriver(): StoreDriver {
   }
 }
 
-function* heldRows({ row, entries, positions }: Held): Generator<HeldRow> {
-  for (const [i, entry] of entries.entries()) {
-    yield { ...entry, conversation: row.id, position: positions[i] as number }
+const DONE = { status: 'done' } as const
+
+interface Placed {
+  readonly row: HeldRow
+  readonly conversation: string
+  readonly position: number
+}
+
+function* placed({ row: { id: conversation }, entries, positions }: Held): Generator<Placed> {
+  for (const [i, row] of entries.entries()) {
+    yield { row, conversation, position: positions[i] as number }
   }
 }
 
 /** Whether an id is there already, in the log or twice among the new entries. */
 function hasDuplicate({ byId }: Held, entries: readonly EntryRow[]): boolean {
-  const added = new Set<string>()
+  const isThere = entries.some(({ kind, id }) => id !== null && byId.get(kind)?.has(id))
+  if (isThere || entries.length === 1) return isThere
+  const added = new Map<string, Set<string>>()
   return entries.some(({ kind, id }) => {
     if (id === null) return false
-    if (byId.get(kind)?.has(id)) return true
-    const before = added.size
-    return added.add(`${kind} ${id}`).size === before
+    const ids = added.get(kind) ?? new Set()
+    added.set(kind, ids)
+    const before = ids.size
+    return ids.add(id).size === before
   })
 }
 

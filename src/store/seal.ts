@@ -3,18 +3,29 @@ import { hmacSha256, sha256Hex } from '#hash'
 /** How many bytes a conversation's key has. */
 export const KEY_BYTES = 32
 
-/** Binds the digests of a turn, in order, to everything that was sealed before. */
-export function sealOf(options: {
-  readonly key: Uint8Array
+/** What a seal binds together. */
+export interface Sealed {
   readonly conversation: string
   /** Empty for the first turn. */
   readonly previous: string
   readonly digests: readonly string[]
-}): string {
-  const { key, conversation, previous, digests } = options
+}
+
+/** Binds the digests of a turn, in order, to everything that was sealed before. */
+export function sealOf({ key, ...sealed }: Sealed & { readonly key: Uint8Array }): string {
+  return sealUnder(sealKeyOf(key), sealed)
+}
+
+/** The key under which a conversation's turns are sealed, from the conversation's own. */
+export function sealKeyOf(key: Uint8Array): Uint8Array {
+  return derived(key, 'seal')
+}
+
+/** What `sealOf` gives, for who has the key of seals already. */
+export function sealUnder(key: Uint8Array, { conversation, previous, digests }: Sealed): string {
   const origin = previous === '' ? sha256Hex(JSON.stringify(conversation)) : previous
   // Every part has a fixed length, so no two lists give the same text.
-  return hex(hmacSha256(derived(key, 'seal'), `${origin}\n${digests.join('\n')}`))
+  return hex(hmacSha256(key, `${origin}\n${digests.join('\n')}`))
 }
 
 /** Tells a right key from a wrong one without giving it away. */

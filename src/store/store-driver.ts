@@ -1,4 +1,5 @@
-import type { EntryFilter } from './store.ts'
+import type { LazySeal } from './lazy-seal.ts'
+import type { EntryFilter, StoredBlob } from './store.ts'
 
 /**
  * What a database does for `createStore`: rows in, rows out, each method one transaction. Digests, seals,
@@ -116,6 +117,32 @@ export interface AppendPlan {
   readonly seals: boolean
   /** Called in the transaction, whose epoch is current by then; what it throws rolls everything back. */
   prepare(state: AppendState): AppendBatch
+  /** The same for a driver that holds the rows themselves: they are written out when they are read. */
+  hold(state: MemoryState): MemoryBatch
+}
+
+/** A row that is written out, hashed and sealed when it is read. */
+export interface HeldRow extends EntryRow {
+  /** Set on the end of a turn. */
+  readonly sealing: LazySeal | undefined
+}
+
+export interface MemoryState extends Pick<AppendState, 'row' | 'gates'> {
+  /** The last seal; absent before the first. */
+  readonly sealing: LazySeal | undefined
+  /** The entries after it, in order. */
+  unsealed(): readonly HeldRow[]
+}
+
+export interface MemoryBatch extends Pick<AppendBatch, 'gates' | 'updatedAt'> {
+  readonly entries: readonly HeldRow[]
+  readonly blobs: readonly BlobRow[]
+  readonly references: ReadonlySet<string>
+}
+
+export interface BlobRow {
+  readonly digest: string
+  readonly blob: StoredBlob
 }
 
 export interface AppendState {

@@ -1,4 +1,5 @@
 import type { TrustTier } from '../core/trust.ts'
+import type { SmallText } from '../spool/small-text.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
@@ -32,13 +33,15 @@ export interface Store {
   /**
    * Adds all entries and blobs in one transaction, or none. `E_STALE_RUNNER` for an old epoch,
    * `E_DUPLICATE_ENTRY` for an id that the conversation has under that kind, `E_GATE_STATE` when a gate
-   * cannot be closed that way. Gives the entries as stored, a `turn-end` with its seal.
+   * cannot be closed that way. Gives the entries as stored, a `turn-end` with its seal; none of them
+   * when `readBack` is false.
    */
   append(
     conversation: string,
     epoch: number,
     entries: readonly NewEntry[],
-    blobs?: readonly Uint8Array[],
+    blobs?: readonly StoredBlob[],
+    options?: { readonly readBack?: boolean },
   ): Promise<readonly Entry[]>
 
   /** The log in order, read in pages; `from` is the first `seq` wanted. */
@@ -97,6 +100,9 @@ export interface Store {
   /** Frees files and connections; the store cannot be used afterwards. */
   close(): Promise<void>
 }
+
+/** What a store keeps beside its entries: bytes, or a text as the spool of small results gives it. */
+export type StoredBlob = Uint8Array | SmallText
 
 /** How to take a conversation: as whom, for how long, and whether by force. */
 export interface AcquireOptions {

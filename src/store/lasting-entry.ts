@@ -1,0 +1,56 @@
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { EntryKind, NewEntry } from './entry.ts'
+
+/**
+ * An entry whose data never changes again and has a JSON form of moderate size. A store that dies with
+ * its process writes such an entry out only when somebody reads it.
+ */
+export class LastingEntry {
+  readonly kind: EntryKind
+  readonly turnId: string
+  readonly data: object
+
+  private constructor(kind: EntryKind, turnId: string, data: object) {
+    this.kind = kind
+    this.turnId = turnId
+    this.data = data
+  }
+
+  /** For data that the caller froze; what it holds of arguments is normalised. */
+  static of<K extends 'history-item' | 'intent'>(
+    kind: K,
+    turnId: string,
+    data: (NewEntry & { kind: K })['data'],
+  ): NewEntry {
+    return new LastingEntry(kind, turnId, data) as unknown as NewEntry
+  }
+
+  /** The settlement of a call: its record, which is its own JSON form unless it might be a long one. */
+  static settlement(turnId: string, call: ToolCall): NewEntry {
+    const { results, rawArgs, effectiveArgs, providerData } = call
+    const isShort =
+      rawArgs === undefined && effectiveArgs === undefined && providerData === undefined
+    if (isShort && (results as SpooledArtifact).toJSON === SpooledArtifact.prototype.toJSON) {
+      return new LastingEntry('settlement', turnId, call) as unknown as NewEntry
+    }
+    return { kind: 'settlement', turnId, data: call.toJSON() }
+  }
+
+  /** The entry as plain JSON. */
+  toJSON(): NewEntry {
+    const { kind, turnId, data } = this
+    const json: unknown = isRecord(data) ? data.toJSON() : data
+    return { kind, turnId, data: json } as NewEntry
+  }
+}
+
+/** An entry as plain JSON, whoever made it. */
+export function plainEntry(entry: NewEntry): NewEntry {
+  return entry instanceof LastingEntry ? entry.toJSON() : entry
+}
+
+function isRecord(data: object): data is { toJSON(): JsonObject } {
+  return 'toJSON' in data && typeof data.toJSON === 'function'
+}

@@ -38,6 +38,11 @@ export const wireReferenceField = withShortcut(
   },
 )
 
+/** The same reference as something that nobody changes any more. */
+export function frozenWire(wire: WireReference): WireReference {
+  return Object.isFrozen(wire) ? wire : Object.freeze({ ...wire })
+}
+
 /** Opaque state that only the provider that made it may see again. */
 const providerDataSchema = v.strictObject({
   api: v.string(),

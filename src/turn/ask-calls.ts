@@ -1,7 +1,9 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
+import { frozenWire } from '../core/wire-reference.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
 import type { CallRequest, Decision } from './executor.ts'
@@ -92,11 +94,12 @@ function askOne(
 function askedCall(
   turn: Turn,
   id: string,
-  { tool, wire = OWN_WIRE, providerData }: CallRequest,
+  { tool, wire: given = OWN_WIRE, providerData }: CallRequest,
   request: ReadRequest,
   response: string,
 ): AskedCall {
   const { args, rawArgs } = request
+  const wire = frozenWire(given)
   const item: CallItem = { type: 'call', id, tool, args, wire, executedBy: 'runner', response }
   // A wire's own form of what is on the spool would bring the megabytes back.
   const kept = typeof rawArgs === 'object' ? undefined : providerData
@@ -122,8 +125,15 @@ async function spoolLongText(turn: Turn, read: ReadRequest, text: string): Promi
 
 function entryOf(turn: Turn, item: HistoryItem): NewEntry {
   const { settings, id: turnId } = turn
+  if (item.type === 'call' && item.executedBy === 'runner' && isBrief(item)) {
+    return LastingEntry.of('history-item', turnId, Object.freeze(item) as unknown as JsonObject)
+  }
   if (item.type === 'call' || item.type === 'openCall') {
     return { kind: 'history-item', turnId, data: item as unknown as JsonObject }
   }
   return entryForItem(item, { turnId, id: settings.ids(), at: settings.clock.now() })
 }
+
+/** A call as `askedCall` made it, of normalised arguments and short texts. */
+const isBrief = ({ rawArgs, providerData, result, fault }: CallItem) =>
+  rawArgs === undefined && providerData === undefined && result === undefined && fault === undefined

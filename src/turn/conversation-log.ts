@@ -3,6 +3,7 @@ import type { CallItem, ProviderGate } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
 import type { GateDecision } from '../store/gate.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL, type LogTail, nextTail } from './log-tail.ts'
 
@@ -42,7 +43,7 @@ export const shownId = ({
 
 /** A record as an entry of the log. */
 export function settlementOf(turnId: string, call: ToolCall): NewEntry {
-  return { kind: 'settlement', turnId, data: call.toJSON() }
+  return LastingEntry.settlement(turnId, call)
 }
 
 /** Reads a log from the start. */

@@ -6,10 +6,9 @@ import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import { ToolCall } from '../records/tool-call.ts'
-import { isArtifact } from '../spool/artifact.ts'
 import type { Entry, EntryOf, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, StoredBlob } from '../store/store.ts'
 import {
   callNote,
   editedCall,
@@ -24,6 +23,7 @@ import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation } from './presentation.ts'
+import { holdsArtifacts, placeOf, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
 
 export interface ConversationParts {
@@ -112,7 +112,7 @@ export class Conversation {
     if (this.#placed.has(id) || call === undefined) return
     this.#placed.add(id)
     const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
-    this.#place({ ...item, result: await this.#show(call, facts.notes.get(id)) })
+    this.#place(withResult(item, await this.#show(call, facts.notes.get(id))))
   }
 
   async #replayItem(id: string, item: HistoryItem, entry: Entry, facts: LogFacts): Promise<void> {
@@ -132,7 +132,7 @@ export class Conversation {
       this.batch.push(asked)
       return
     }
-    this.#place({ ...asked, result: await this.#show(call, facts.notes.get(id)) })
+    this.#place(withResult(asked, await this.#show(call, facts.notes.get(id))))
   }
 
   #placeOpen(item: OpenCallItem, facts: LogFacts): void {
@@ -156,9 +156,7 @@ export class Conversation {
   /** Takes note of a settled call. */
   #admit(call: ToolCall): void {
     this.calls.push(call)
-    if (!call.fromArtifactTool && [call.results].flat().every(isArtifact)) {
-      this.artifactCalls.push(call)
-    }
+    if (!call.fromArtifactTool && holdsArtifacts(call)) this.artifactCalls.push(call)
     this.#byId.set(shownId(call), call)
     this.lowerTrust(call.trust)
   }
@@ -179,8 +177,8 @@ export class Conversation {
   }
 
   /** Adds entries to the log. */
-  append(entries: readonly NewEntry[], blobs?: readonly Uint8Array[]): Promise<readonly Entry[]> {
-    return this.#parts.store.append(this.id, this.epoch, entries, blobs)
+  append(entries: readonly NewEntry[], blobs?: readonly StoredBlob[]): Promise<unknown> {
+    return this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
   }
 
   /** Records a settled call, with what the model is told beside it: durable first, then visible. */
@@ -198,9 +196,10 @@ export class Conversation {
 
   /** Adds entries to the log, with the small results of the records among them. */
   async commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<void> {
-    const blobs = this.#blobsOf(calls)
-    await this.append(entries, [...blobs.values()])
-    for (const digest of blobs.keys()) this.#parts.results.committed(digest)
+    const staged = this.#stagedOf(calls)
+    const blobs = staged.map(({ blob }) => blob)
+    await this.append(entries, blobs)
+    for (const { digest } of staged) this.#parts.results.committed(digest)
   }
 
   /** Takes in a call whose record is in the log already. */
@@ -208,26 +207,28 @@ export class Conversation {
     this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return
-    const isShownFor = (item: HistoryItem) => item.type === 'call' && item.id === shownId(call)
-    const isNew = this.batch.some(isShownFor)
+    const shown = shownId(call)
+    const inBatch = placeOf(this.batch, shown)
     // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
-    if (!isNew && call.editOf === undefined && call.supersedes === undefined) return
-    const list = isNew ? this.batch : this.items
-    const at = list.findLastIndex(isShownFor)
-    const asked = list[at] as CallItem | undefined
-    if (asked === undefined) return
-    replaceItem(list, at, { ...asked, result: await this.#show(call, note) })
+    const isLater = call.editOf !== undefined || call.supersedes !== undefined
+    const at = inBatch === -1 && isLater ? placeOf(this.items, shown) : inBatch
+    if (at === -1) return
+    const list = inBatch === -1 ? this.items : this.batch
+    const asked = list[at] as CallItem
+    replaceItem(list, at, withResult(asked, await this.#show(call, note)))
   }
 
-  #blobsOf(calls: readonly ToolCall[]): ReadonlyMap<string, Uint8Array> {
-    const blobs = new Map<string, Uint8Array>()
+  /** The small results that no settlement has committed yet. */
+  #stagedOf(calls: readonly ToolCall[]): StagedBlob[] {
+    const staged: StagedBlob[] = []
     for (const { results } of calls) {
-      for (const { digest } of [results].flat() as readonly { readonly digest?: string }[]) {
+      for (const part of (Array.isArray(results) ? results : [results]) as readonly unknown[]) {
+        const { digest } = part as { readonly digest?: string }
         const blob = digest === undefined ? undefined : this.#parts.results.uncommitted(digest)
-        if (digest !== undefined && blob !== undefined) blobs.set(digest, blob)
+        if (digest !== undefined && blob !== undefined) staged.push({ digest, blob })
       }
     }
-    return blobs
+    return staged
   }
 
   /** A finished batch becomes part of the history. */
@@ -240,8 +241,9 @@ export class Conversation {
   async #show(call: ToolCall, note?: string): Promise<CallResult> {
     const { result, hasHandle } = await this.#parts.presentation.call(call)
     if (hasHandle) this.handles++
-    const notes = [editNote(call), note].flatMap((text) => text ?? [])
-    if (notes.length === 0) return result
+    const edited = editNote(call)
+    if (edited === undefined && note === undefined) return result
+    const notes = [edited, note].flatMap((text) => text ?? [])
     const told = notes.map((text) => ({ type: 'text', text }) as const)
     return { ...result, parts: [...result.parts, ...told] }
   }
@@ -250,4 +252,12 @@ export class Conversation {
     const { results, artifacts } = this.#parts
     return { spool: results, ...(artifacts && { artifacts }) }
   }
+}
+
+/** Nobody looks at the entries that an append gives back. */
+const UNREAD = { readBack: false }
+
+interface StagedBlob {
+  readonly digest: string
+  readonly blob: StoredBlob
 }

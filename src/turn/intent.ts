@@ -1,4 +1,5 @@
-import type { Intent } from '../store/entry.ts'
+import type { Intent, NewEntry } from '../store/entry.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AskedCall } from './ask-calls.ts'
 import type { Turn } from './turn.ts'
@@ -17,3 +18,12 @@ export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
     ...(item.wire.api !== 'executor' && { wire: item.wire }),
   }
 }
+
+/** The entry that makes an intent durable. */
+export function intentEntry(turnId: string, intent: Intent): NewEntry {
+  const isBrief = intent.effectiveArgs === undefined && Object.isFrozen(intent.wire ?? OWN)
+  if (!isBrief) return { kind: 'intent', turnId, data: intent }
+  return LastingEntry.of('intent', turnId, Object.freeze(intent))
+}
+
+const OWN = Object.freeze({})

@@ -6,12 +6,12 @@ import { Thought } from '../records/thought.ts'
 import type { NewEntry } from '../store/entry.ts'
 
 /** Where calls come from that no provider made. */
-export const OWN_WIRE: WireReference = {
+export const OWN_WIRE: WireReference = Object.freeze({
   provider: 'bobbin',
   api: 'executor',
   type: 'call',
   origin: 'synthetic',
-}
+})
 
 interface EntryFacts {
   readonly turnId: string

@@ -5,6 +5,7 @@ import { approveInProcess } from './approve-call.ts'
 import type { AskedBatch } from './ask-calls.ts'
 import { settlementOf } from './conversation-log.ts'
 import { openGate, tellOpened } from './gates.ts'
+import { intentEntry } from './intent.ts'
 import type { StopReason } from './outcome.ts'
 import { type BatchPlan, type Plan, planCalls } from './plan-calls.ts'
 import {
@@ -46,7 +47,7 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   for (const plan of plans) {
     if (plan.kind === 'gate') gates.push(plan.gate)
     else if (plan.kind === 'run' && plan.admitted.isLogged) {
-      entries.push({ kind: 'intent', turnId: turn.id, data: plan.admitted.intent })
+      entries.push(intentEntry(turn.id, plan.admitted.intent))
     }
   }
   for (const gate of gates) entries.push(openGate(turn, gate))

@@ -11,6 +11,7 @@ import { CallAttempt, NOT_STARTED } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
+import { intentEntry } from './intent.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import type { NestedLink } from './nested-turn.ts'
@@ -47,9 +48,7 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
   if (!isProven) turn.signal.throwIfAborted()
   const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
-  const extra: NewEntry[] = admitted.isLogged
-    ? []
-    : [{ kind: 'intent', turnId: turn.id, data: intent }]
+  const extra: NewEntry[] = admitted.isLogged ? [] : [intentEntry(turn.id, intent)]
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
   await settle(turn, call, extra, admitted.note)
 }

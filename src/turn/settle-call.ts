@@ -1,5 +1,5 @@
-import { DateTime } from 'luxon'
 import { isBobbinError } from '../core/error.ts'
+import { utcTime } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { CallItem } from '../records/history-item.ts'
@@ -40,7 +40,7 @@ export function announce(turn: Turn, call: Announcement): void {
   turn.order.push(call.id)
   if (!turn.content.has('toolCall')) return
   const { id, tool, args, checksum } = call
-  const createdAt = DateTime.fromMillis(call.createdAt, { zone: 'utc' })
+  const createdAt = utcTime(call.createdAt)
   const state = { isComplete: false, isError: false, createdAt, updatedAt: createdAt }
   turn.content.emit('toolCall', { id, tool, args, checksum, ...state }, turn.origin)
 }

@@ -1,16 +1,17 @@
 import { BobbinError, isBobbinError } from '../core/error.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
+import { SmallText } from '../spool/small-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
-import { MAX_BLOB_BYTES, type Store } from '../store/store.ts'
+import { MAX_BLOB_BYTES, type Store, type StoredBlob } from '../store/store.ts'
 
 /** A spool for one conversation whose small results commit together with their settlements. */
 export interface ResultSpool extends Pick<SpoolStore, 'read'> {
   /** Whether these bytes will be found again with the conversation. */
   has(digest: string): Promise<boolean>
   write(data: SpoolInput, options?: { readonly signal?: AbortSignal }): Promise<SpoolReader>
-  /** The bytes of a small result that no settlement has committed yet. */
-  uncommitted(digest: string): Uint8Array | undefined
+  /** What is in a small result that no settlement has committed yet. */
+  uncommitted(digest: string): StoredBlob | undefined
   /** Called once the bytes are durable. */
   committed(digest: string): void
 }
@@ -20,24 +21,19 @@ export interface ResultSpool extends Pick<SpoolStore, 'read'> {
  * the spool at once. One transaction then holds both the record and what it refers to.
  */
 export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
-  const small = memorySpool()
-  const waiting = new Map<string, Uint8Array>()
-  const encoder = new TextEncoder()
+  const waiting = new Map<string, StoredBlob>()
   return {
     async write(data, options) {
-      const bytes =
-        typeof data === 'string' && data.length <= MAX_BLOB_BYTES ? encoder.encode(data) : data
-      if (!(bytes instanceof Uint8Array) || bytes.length > MAX_BLOB_BYTES) {
-        return spool.write(data, options)
-      }
-      const reader = await small.write(bytes)
-      waiting.set(reader.digest, bytes)
+      const small = smallOf(data)
+      if (small === undefined) return spool.write(data, options)
+      const reader = await readerOf(small)
+      waiting.set(reader.digest, small)
       return reader
     },
     async read(digest) {
-      const bytes = waiting.get(digest) ?? (await store.blob(digest))
-      if (bytes === undefined) return spool.read(digest)
-      const reader = await small.write(bytes)
+      const blob = waiting.get(digest) ?? (await store.blob(digest))
+      if (blob === undefined) return spool.read(digest)
+      const reader = await readerOf(blob)
       if (reader.digest === digest) return reader
       const message = `The stored result \`${digest}\` is not what was written: run \`verify\` on the store.`
       throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
@@ -54,4 +50,23 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
     uncommitted: (digest) => waiting.get(digest),
     committed: (digest) => void waiting.delete(digest),
   }
+}
+
+const encoder = new TextEncoder()
+
+/** What fits into a blob, or nothing. */
+function smallOf(data: SpoolInput): StoredBlob | undefined {
+  let bytes: unknown = data
+  if (typeof data === 'string') {
+    if (data.length > MAX_BLOB_BYTES) return undefined
+    const text = SmallText.of(data, MAX_BLOB_BYTES)
+    if (text !== undefined) return text
+    bytes = encoder.encode(data)
+  }
+  return bytes instanceof Uint8Array && bytes.length <= MAX_BLOB_BYTES ? bytes : undefined
+}
+
+/** A text reads itself; bytes go to a spool of their own, which lives as long as the reader. */
+function readerOf(blob: StoredBlob): SpoolReader | Promise<SpoolReader> {
+  return blob instanceof SmallText ? blob : memorySpool().write(blob)
 }

@@ -1,0 +1,31 @@
+import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import { isArtifact } from '../spool/artifact.ts'
+
+/** Whether a model may query what a call gave. */
+export function holdsArtifacts({ results }: ToolCall): boolean {
+  return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
+}
+
+/** Where the call with this id stands, from the end on; -1 where it does not. */
+export function placeOf(items: readonly HistoryItem[], id: string): number {
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = items[at] as HistoryItem
+    if (item.type === 'call' && item.id === id) return at
+  }
+  return -1
+}
+
+/** The item with its result. Spelled out: a spread gives objects of ever new shapes, which are slow to read. */
+export function withResult(item: CallItem, result: CallResult): CallItem {
+  const { id, tool, args, rawArgs, fault, wire, executedBy, response, providerData } = item
+  const settled: Writable<CallItem> = { type: 'call', id, tool, args, wire, executedBy, result }
+  if (response !== undefined) settled.response = response
+  if (rawArgs !== undefined) settled.rawArgs = rawArgs
+  if (fault !== undefined) settled.fault = fault
+  if (providerData !== undefined) settled.providerData = providerData
+  if (item.resultOnly) settled.resultOnly = true
+  return settled
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }

@@ -187,9 +187,10 @@ export function thrownText(thrown: unknown): string {
 }
 
 /** A clock that fails costs a call neither its events nor its result: the system's stands in for it. */
-function timeOf({ now }: ExecutionContext): number {
+function timeOf(context: ExecutionContext): number {
   try {
-    return now?.() ?? Date.now()
+    // Called on its context, which may be an object with state of its own.
+    return context.now?.() ?? Date.now()
   } catch {
     return Date.now()
   }

@@ -67,6 +67,15 @@ describe('observers', () => {
     expect(await logOf(prepare)).toBe(alone)
   })
 
+  it('are told of executions in the time of the runner’s clock', async () => {
+    const { runner } = setUp()
+    const times: number[] = []
+    runner.observe('toolExecutionStart', ({ startedAt }) => times.push(startedAt))
+    runner.observe('toolExecutionEnd', ({ endedAt }) => times.push(endedAt))
+    await runner.run({ message: 'go' })
+    expect(times).toEqual([testClock().now(), testClock().now()])
+  })
+
   it('are told of listeners that fail, and where', async () => {
     const { runner } = setUp()
     const faults: string[] = []

@@ -1,8 +1,21 @@
 import { isBobbinError } from '../core/error.ts'
+import type { Settlement } from '../records/tool-call.ts'
+import type { ToolCallResults } from '../records/tool-call-results.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { AttemptEnd } from './call-attempt.ts'
 import { errorText } from './error-text.ts'
+
+/** How an attempt at a call ended. */
+export interface AttemptEnd {
+  readonly settlement: Settlement
+  readonly results: ToolCallResults
+}
+
+/** How a call ends that the turn's abort kept from starting. */
+export const NOT_STARTED: AttemptEnd = {
+  settlement: 'aborted',
+  results: new Tokenizable('The turn was aborted before the call started. It was not run.'),
+}
 
 /** A handler that stops because it was told to is not late. */
 export function isObedience(error: unknown, reason: unknown): boolean {

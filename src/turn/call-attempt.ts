@@ -1,33 +1,19 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonValue } from '../core/json.ts'
-import type { Settlement } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
-import { Tokenizable } from '../text/tokenizable.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
 import { toolShortcuts } from '../tools/tool.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
 import type { Watched } from './abort-watch.ts'
-import { failedEnd, gaveUpEnd, isObedience } from './attempt-end.ts'
+import type { AdmittedCall } from './admitted-call.ts'
+import { type AttemptEnd, failedEnd, gaveUpEnd, isObedience, NOT_STARTED } from './attempt-end.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
-import type { AdmittedCall } from './run-call.ts'
 import type { SecretScrubber } from './secret-scrubber.ts'
 import { settleOutput } from './settle-output.ts'
 import type { ResultSpool } from './small-results.ts'
 import type { Turn } from './turn.ts'
-
-/** How an attempt at a call ended. */
-export interface AttemptEnd {
-  readonly settlement: Settlement
-  readonly results: ToolCallResults
-}
-
-/** How a call ends that the turn's abort kept from starting. */
-export const NOT_STARTED: AttemptEnd = {
-  settlement: 'aborted',
-  results: new Tokenizable('The turn was aborted before the call started. It was not run.'),
-}
 
 /**
  * Runs a handler until it ends, its time is over or the turn is aborted. A handler that ignores its

@@ -2,12 +2,12 @@ import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
 import { type Admission, admit } from './admission.ts'
+import type { AdmittedCall } from './admitted-call.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { errorText } from './error-text.ts'
 import { gateRequest, needsGate } from './gates.ts'
 import { intentOf } from './intent.ts'
 import type { StopReason } from './outcome.ts'
-import type { AdmittedCall } from './run-call.ts'
 import type { Turn } from './turn.ts'
 
 /** What is to become of a call: it ends without running, runs, or waits for a decision. */

@@ -3,11 +3,13 @@ import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
-import type { Intent, NewEntry } from '../store/entry.ts'
+import type { NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { AdmittedCall } from './admitted-call.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { CallAttempt, NOT_STARTED } from './call-attempt.ts'
+import { NOT_STARTED } from './attempt-end.ts'
+import { CallAttempt } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
@@ -17,21 +19,6 @@ import { surfaceGates } from './nested-gates.ts'
 import type { NestedLink } from './nested-turn.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import type { Turn } from './turn.ts'
-
-/** A call that may run, with everything that running it takes. */
-export interface AdmittedCall {
-  readonly asked: AskedCall
-  readonly tool: Tool
-  /** What the handler gets. */
-  readonly value: unknown
-  readonly intent: Intent
-  /** False when the intent is to be made durable with the settlement. */
-  readonly isLogged: boolean
-  /** True when an earlier attempt may have taken effect: it must not end as a call that was not run. */
-  readonly mayHaveRun?: boolean
-  /** Told to the model beside the result. */
-  readonly note?: string | undefined
-}
 
 /** Runs a call that may run, inside its middleware, and settles it whatever happens. */
 export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {

@@ -53,6 +53,15 @@ describe('CsvScanner', () => {
     expect(parse('a\tb,c', 9, '\t')).toEqual([['a', 'b,c']])
   })
 
+  it('cuts a cell at 65,536 characters, never within a pair', () => {
+    const long = 'x'.repeat(65_535)
+    const rows = parse(`${long}👋,${long}yz\n"${long}👋","${'""'.repeat(70_000)}"`, 5_000)
+    expect(rows).toEqual([
+      [long, `${long}y`],
+      [long, '"'.repeat(65_536)],
+    ])
+  })
+
   it('refuses a row that does not end, naming where it begins', () => {
     const broken = `a,b\n"never closed,${'x,\n'.repeat(500_000)}`
     const refused = () => parse(broken, 65_536)

@@ -1,3 +1,4 @@
+import { cutText } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 
@@ -21,6 +22,8 @@ const NEWLINE = 0x0a
 const RETURN = 0x0d
 /** A row beyond this is taken for a quote that was never closed. */
 const MAX_ROW_BYTES = 1_000_000
+/** A longer cell is cut, as a long line is. */
+const MAX_CELL_CHARS = 65_536
 
 /**
  * Splits delimited text into rows by RFC 4180: quoted cells may hold delimiters, line ends and doubled
@@ -31,6 +34,10 @@ export class CsvScanner {
   readonly #visit: (row: CsvRow) => 'go on' | 'stop'
   /** Bytes of the row under way, and the byte where it begins. */
   #rest = new Uint8Array()
+  /** Where in the row the scan is: at the start of a cell, in quotes, or right behind them. */
+  #cellStart = true
+  #quoted = false
+  #closed = false
   #base: number
   #index: number
 
@@ -48,7 +55,7 @@ export class CsvScanner {
     const bytes = new Uint8Array(this.#rest.length + chunk.length)
     bytes.set(this.#rest)
     bytes.set(chunk, this.#rest.length)
-    const read = this.#rows(bytes, false)
+    const read = this.#rows(bytes, this.#rest.length)
     this.#rest = bytes.slice(read)
     this.#base += read
     if (this.#rest.length > MAX_ROW_BYTES && !this.stopped) throw this.#endless()
@@ -56,39 +63,42 @@ export class CsvScanner {
 
   /** Ends the input: the last row needs no line end. */
   finish(): void {
-    if (!this.stopped) this.#rows(this.#rest, true)
+    const { length } = this.#rest
+    if (!this.stopped && length > 0) this.#give(this.#rest, 0, length, length)
   }
 
-  /** Gives out whole rows and returns where the first unfinished one begins. */
-  #rows(bytes: Uint8Array, isEnd: boolean): number {
+  /** Gives out whole rows, looking at bytes from `from` on, and returns where the unfinished one begins. */
+  #rows(bytes: Uint8Array, from: number): number {
     const delimiter = this.#delimiter
     const length = bytes.length
     let rowStart = 0
-    let cellStart = true
-    let quoted = false
-    for (let i = 0; i < length; i++) {
+    let cellStart = this.#cellStart
+    let quoted = this.#quoted
+    let closed = this.#closed
+    for (let i = from; i < length; i++) {
       const byte = bytes[i] as number
       if (quoted) {
-        if (byte !== QUOTE) continue
+        quoted = byte !== QUOTE
+        closed = !quoted
+      } else if (byte === QUOTE && (cellStart || closed)) {
         // A doubled quote closes and opens again, which comes to the same.
-        quoted = false
-        if (bytes[i + 1] === QUOTE) {
-          quoted = true
-          i++
-        }
-      } else if (byte === QUOTE && cellStart) {
         quoted = true
         cellStart = false
-      } else if (byte === NEWLINE) {
+        closed = false
+      } else {
+        closed = false
+        cellStart = byte === delimiter
+        if (byte !== NEWLINE) continue
         this.#give(bytes, rowStart, i, i + 1)
         rowStart = i + 1
         if (this.stopped) return rowStart
         cellStart = true
-      } else cellStart = byte === delimiter
+      }
     }
-    if (!isEnd || rowStart >= length) return rowStart
-    this.#give(bytes, rowStart, length, length)
-    return length
+    this.#cellStart = cellStart
+    this.#quoted = quoted
+    this.#closed = closed
+    return rowStart
   }
 
   #give(bytes: Uint8Array, from: number, to: number, behind: number): void {
@@ -112,13 +122,13 @@ export class CsvScanner {
 /** The cells of one row without its line end; decoded at once, which is far cheaper than cell by cell. */
 function cellsOf(row: Uint8Array, delimiter: string): string[] {
   const text = decodeUtf8(row)
-  if (!text.includes('"')) return text.split(delimiter)
+  if (!text.includes('"')) return text.split(delimiter).map((cell) => cutText(cell, MAX_CELL_CHARS))
   const cells: string[] = []
   for (let start = 0; start <= text.length; ) {
     const end =
       text[start] === '"' ? quotedEnd(text, start, delimiter) : text.indexOf(delimiter, start)
     const stop = end === -1 ? text.length : end
-    cells.push(cellOf(text.slice(start, stop)))
+    cells.push(cutText(cellOf(text.slice(start, stop)), MAX_CELL_CHARS))
     start = stop + 1
   }
   return cells
@@ -136,5 +146,7 @@ function cellOf(text: string): string {
   const close = text.lastIndexOf('"')
   // Text behind the closing quote is not RFC 4180, and not lost either.
   const inner = close > 0 ? text.slice(1, close) + text.slice(close + 1) : text.slice(1)
-  return inner.includes('"') ? inner.replaceAll('""', '"') : inner
+  if (!inner.includes('"')) return inner
+  // Of what is cut off later, nothing is worth undoubling: half a megabyte of quotes takes long.
+  return inner.slice(0, 2 * MAX_CELL_CHARS).replaceAll('""', '"')
 }

@@ -1,3 +1,4 @@
+import { byteSlices } from '../spool/byte-slices.ts'
 import { pacer } from '../spool/event-loop.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { type CsvRow, CsvScanner } from './csv-scanner.ts'
@@ -65,11 +66,13 @@ export async function scanRows(
   const pace = pacer()
   const range = { start: start.byte, borrow: true, ...(signal && { signal }) }
   for await (const chunk of reader.stream(range)) {
-    scanner.write(chunk)
-    if (scanner.stopped) return 'stopped'
-    await pace()
-    signal?.throwIfAborted()
-    if (performance.now() > deadline) return 'time'
+    for (const slice of byteSlices(chunk)) {
+      scanner.write(slice)
+      if (scanner.stopped) return 'stopped'
+      await pace()
+      signal?.throwIfAborted()
+      if (performance.now() > deadline) return 'time'
+    }
   }
   scanner.finish()
   return scanner.stopped ? 'stopped' : 'end'

@@ -23,9 +23,15 @@ export class JsonCapture {
     if (this.#what !== undefined) this.#add(chunk.slice(Math.max(0, this.#start - base)))
   }
 
-  /** The key as text, or the beginning of a very long one. */
-  endKey(chunk: Uint8Array, base: number, end: number): string {
+  /** The key as text, or the beginning of a very long one; nothing when it is not wanted. */
+  endKey(
+    chunk: Uint8Array,
+    base: number,
+    end: number,
+    wanted?: (raw: Uint8Array) => boolean,
+  ): string {
     const bytes = this.#take(chunk, base, end, MAX_KEY_BYTES)
+    if (wanted !== undefined && !wanted(bytes.subarray(1, -1))) return ''
     if (this.#size <= MAX_KEY_BYTES) return JSON.parse(decodeUtf8(bytes)) as string
     return `${decodeUtf8(bytes.subarray(1, previousBoundary(bytes, MAX_KEY_BYTES)))}…`
   }

@@ -1,5 +1,6 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
+import { byteSlices } from '../spool/byte-slices.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -20,6 +21,11 @@ export interface ScanOptions {
   readonly signal?: AbortSignal
   /** How long to go on; forever unless told. */
   readonly maxMs?: number
+}
+
+/** A listener that may ask for a pause, and what happens then. */
+export interface PausingListener extends MemberListener {
+  paused?(): Promise<'go on' | 'stop'>
 }
 
 /** How a scan ended: at the end of the value, by its listener, or because time was up. */
@@ -87,18 +93,29 @@ export async function scanMembers(
   place: JsonPlace,
   after: { readonly index: number; readonly byte: number } | undefined,
   { signal, maxMs = Number.POSITIVE_INFINITY }: ScanOptions,
-  listener: MemberListener,
+  listener: PausingListener,
 ): Promise<Scanned> {
   const scanner = new JsonScanner(listener, startOf(place, after))
   const start = after === undefined || after.index === 0 ? place.byte : after.byte
   const deadline = performance.now() + maxMs
   const pace = pacer()
+  let at = start
+  const isOver = () => scanner.stopped || (scanner.done && !place.isRoot)
   for await (const chunk of reader.stream({ start, borrow: true, ...(signal && { signal }) })) {
-    scanner.write(chunk)
-    if (scanner.stopped || (scanner.done && !place.isRoot)) break
-    await pace()
-    signal?.throwIfAborted()
-    if (performance.now() > deadline && !scanner.done) return ended('time', scanner)
+    for (const slice of byteSlices(chunk)) {
+      const end = at + slice.length
+      scanner.write(slice)
+      while (scanner.paused && (await listener.paused?.()) === 'go on') {
+        scanner.resume()
+        scanner.write(slice.subarray(scanner.position - at))
+      }
+      at = end
+      if (isOver()) break
+      await pace()
+      signal?.throwIfAborted()
+      if (performance.now() > deadline && !scanner.done) return ended('time', scanner)
+    }
+    if (isOver()) break
   }
   if (scanner.stopped) return ended('listener', scanner)
   scanner.finish()
@@ -150,9 +167,11 @@ async function isLines(reader: SpoolReader, byte: number): Promise<boolean> {
   const pace = pacer()
   try {
     for await (const chunk of reader.stream({ start: byte, end: lineEnd, borrow: true })) {
-      scanner.write(chunk)
-      if (scanner.stopped) return true
-      await pace()
+      for (const slice of byteSlices(chunk)) {
+        scanner.write(slice)
+        if (scanner.stopped) return true
+        await pace()
+      }
     }
   } catch (error) {
     if (!(error instanceof BobbinError)) throw error

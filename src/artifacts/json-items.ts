@@ -1,9 +1,11 @@
 import type { JsonValue } from '../core/json.ts'
+import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { ItemPosition } from './cursor.ts'
 import { type JsonPlace, type ScanOptions, scanMembers } from './json-document.ts'
 import type { JsonType } from './json-member.ts'
+import { runAtOnce, runInTurns, type Steps } from './steps.ts'
 
 /** A member that a query goes by: its text, or only its size when it is too large to hold. */
 export interface JsonItem {
@@ -12,6 +14,8 @@ export interface JsonItem {
   readonly type: JsonType
   readonly byteLength: number
   readonly text: string | undefined
+  /** The bytes of `text`, good until `take` returns. */
+  readonly bytes: Uint8Array | undefined
 }
 
 export interface ItemRange extends ScanOptions {
@@ -32,35 +36,57 @@ export interface ItemsEnd {
   readonly seen: number
 }
 
+/** What becomes of an item: told at once, or after some steps. */
+export type Taking = Taken | Steps<Taken>
+
+/** Larger items are looked at in turns with other work. */
+const LARGE_BYTES = 32 * 1024
+
 /** Hands the members of a container in a range to `take`, in order, until it is full. */
 export async function walkItems(
   reader: SpoolReader,
   place: JsonPlace,
   { after, start, end, ...options }: ItemRange,
-  take: (item: JsonItem) => Taken,
+  take: (item: JsonItem) => Taking,
 ): Promise<ItemsEnd> {
+  const pace = pacer()
   let behind: ItemPosition = after ?? { index: 0, byte: place.byte }
-  let reachedEnd = false
   let isFull = false
+  let large: { readonly item: JsonItem; readonly behind: ItemPosition } | undefined
   const scanned = await scanMembers(reader, place, after, options, {
     begin({ index }) {
-      reachedEnd = index >= end
-      if (reachedEnd) return 'stop'
+      if (index >= end) return 'stop'
       return index < start ? 'skip' : 'keep'
     },
     end({ index, key, type, start: from, end: to, bytes }) {
+      const next = { index: index + 1, byte: to }
       if (index >= start) {
         const text = bytes === undefined ? undefined : decodeUtf8(bytes)
-        isFull = take({ index, key, type, byteLength: to - from, text }) === 'full'
+        const item = { index, key, type, byteLength: to - from, text, bytes }
+        if (bytes !== undefined && bytes.length > LARGE_BYTES) {
+          large = { item, behind: next }
+          return 'pause'
+        }
+        isFull = takeAtOnce(take(item)) === 'full'
         if (isFull) return 'stop'
       }
-      behind = { index: index + 1, byte: to }
+      behind = next
+      return 'go on'
+    },
+    async paused() {
+      if (large === undefined) return 'go on'
+      const taking = take(large.item)
+      isFull = (typeof taking === 'string' ? taking : await runInTurns(taking, pace)) === 'full'
+      if (isFull) return 'stop'
+      behind = large.behind
       return 'go on'
     },
   })
   const outOfTime = scanned.by === 'time'
   return { next: isFull || outOfTime ? behind : undefined, outOfTime, seen: behind.index }
 }
+
+const takeAtOnce = (taking: Taking) => (typeof taking === 'string' ? taking : runAtOnce(taking))
 
 /** The value of an item's text. */
 export const parseItem = (text: string): JsonValue => JSON.parse(text) as JsonValue

@@ -20,8 +20,11 @@ export interface EndedMember extends JsonMember {
 
 /** Hears of members as they go by; `begin` says what to do with one. */
 export interface MemberListener {
+  /** Whether a key is worth decoding, by its bytes between the quotes; one that is not arrives as empty text. */
+  wantsKey?(raw: Uint8Array): boolean
   begin(member: JsonMember): 'skip' | 'keep' | 'stop'
-  end(member: EndedMember): 'go on' | 'stop'
+  /** `pause` stops a scan so that it can be resumed behind the member. */
+  end(member: EndedMember): 'go on' | 'stop' | 'pause'
 }
 
 /** Where a scan begins: at a value, or behind a member of a container. */

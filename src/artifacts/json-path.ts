@@ -1,6 +1,5 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
-import type { JsonValue } from '../core/json.ts'
 
 /** The steps of a path: keys of objects and positions in arrays, all as text. */
 export type JsonPath = readonly string[]
@@ -36,17 +35,6 @@ export function formatPath(path: JsonPath): string {
     })
     .join('')
   return brief(`$${shown}`, 200)
-}
-
-/** What a path leads to inside a value; own properties alone count, whatever objects inherit. */
-export function valueAt(value: JsonValue, path: JsonPath): JsonValue | undefined {
-  let at: JsonValue | undefined = value
-  for (const step of path) {
-    if (typeof at !== 'object' || at === null) return undefined
-    if (Array.isArray(at)) at = /^\d+$/.test(step) ? (at as JsonValue[])[Number(step)] : undefined
-    else at = Object.hasOwn(at, step) ? (at as Record<string, JsonValue>)[step] : undefined
-  }
-  return at
 }
 
 /** An error for a path that leads nowhere, with what there is instead. */

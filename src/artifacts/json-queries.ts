@@ -1,17 +1,14 @@
 import { brief } from '../core/cut-text.ts'
+import { decodeUtf8 } from '../spool/line-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, SCAN_MS } from './answer-limits.ts'
 import { itemCursor } from './cursor.ts'
 import type { JsonPlace, ScanOptions } from './json-document.ts'
-import { FILTER_OPERATORS, satisfies } from './json-filter.ts'
-import {
-  type ItemRange,
-  type ItemsEnd,
-  type JsonItem,
-  parseItem,
-  type Taken,
-} from './json-items.ts'
-import { parsePath, valueAt } from './json-path.ts'
+import { FILTER_OPERATORS } from './json-filter.ts'
+import type { ItemRange, ItemsEnd, JsonItem, Taking } from './json-items.ts'
+import { fieldSatisfies, lookUp, lookUpSteps } from './json-lookup.ts'
+import { parsePath } from './json-path.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
+import type { Steps } from './steps.ts'
 
 /** What the queries on JSON need of an artifact. */
 interface QueryableJson {
@@ -25,7 +22,7 @@ interface QueryableJson {
   walk(
     path: string,
     range: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
-    take: (item: JsonItem) => Taken,
+    take: (item: JsonItem) => Taking,
   ): Promise<ItemsEnd>
 }
 
@@ -123,14 +120,17 @@ const pluck = query({
     cursor: CURSOR,
   },
   run(json: QueryableJson, args, context) {
-    const fields = args.fields.map((field) => [field, parsePath(field)] as const)
-    return listItems(json, args, context, ({ text }) => {
-      if (text === undefined) return undefined
-      const value = parseItem(text)
-      const [only] = fields
-      if (fields.length === 1 && only) return JSON.stringify(valueAt(value, only[1]) ?? null)
-      const picked = fields.map(([name, path]) => [name, valueAt(value, path) ?? null])
-      return JSON.stringify(Object.fromEntries(picked))
+    const fields = args.fields.map((field) => [field, lookUpSteps(parsePath(field))] as const)
+    return listItems(json, args, context, function* ({ bytes }) {
+      if (bytes === undefined) return undefined
+      const texts: string[] = []
+      for (const [, path] of fields) {
+        const found = yield* lookUp(bytes, path)
+        texts.push(found ? decodeUtf8(found.bytes) : 'null')
+      }
+      if (texts.length === 1) return texts[0]
+      const named = fields.map(([name], i) => `${JSON.stringify(name)}:${texts[i]}`)
+      return `{${named.join(',')}}`
     })
   },
 })
@@ -149,11 +149,12 @@ const filter = query({
     cursor: CURSOR,
   },
   run(json: QueryableJson, args, context) {
-    const field = parsePath(args.field)
-    return listItems(json, args, context, ({ text }) => {
+    const field = lookUpSteps(parsePath(args.field))
+    return listItems(json, args, context, function* ({ text, bytes }) {
       // An item too large to look into is shown by its size, never passed over in silence.
-      if (text === undefined) return undefined
-      return satisfies(valueAt(parseItem(text), field), args.operator, args.value) ? text : PASS
+      if (bytes === undefined) return undefined
+      const fits = yield* fieldSatisfies(bytes, field, args.operator, args.value)
+      return fits === undefined ? undefined : fits ? text : PASS
     })
   },
 })
@@ -176,13 +177,14 @@ async function listItems(
   json: QueryableJson,
   { path, start, limit, cursor }: ListArguments,
   context: QueryContext,
-  show: (item: JsonItem) => string | undefined,
+  show: (item: JsonItem) => string | undefined | Steps<string | undefined>,
 ): Promise<QueryAnswer> {
   const rows: string[] = []
   let left = ANSWER_CHARS
   const range = { ...timed(context), start, end: Number.POSITIVE_INFINITY, cursor }
-  const end = await json.walk(path, range, (item) => {
-    const shown = show(item)
+  const end = await json.walk(path, range, function* (item) {
+    const showing = show(item)
+    const shown = typeof showing === 'object' ? yield* showing : showing
     if (shown === PASS) return 'passed'
     if (rows.length === limit) return 'full'
     const row = `${label(item)}: ${cell(shown, item)}`
@@ -204,7 +206,8 @@ const label = ({ index, key }: JsonItem) =>
 
 function cell(shown: string | undefined, { type: kind, byteLength }: JsonItem): string {
   if (shown === undefined) return `(${kind} of ${byteLength} bytes, too large to look into)`
-  const line = shown.includes('\n') ? JSON.stringify(parseItem(shown)) : shown
+  // Between the parts of a value there may be line ends, within them never.
+  const line = shown.includes('\n') ? shown.replace(/\r?\n\s*/g, '') : shown
   if (line.length <= LINE_CHARS) return line
   return `${brief(line, LINE_CHARS)} [${line.length - LINE_CHARS} characters more]`
 }

@@ -40,7 +40,8 @@ export class JsonScanner {
   readonly #watched: number
   readonly #lines: boolean
   readonly #whole: boolean
-  readonly #stack = new Uint8Array(MAX_DEPTH + 1)
+  /** Grows with the depth: most scans are of small items, and many. */
+  #stack = new Uint8Array(16)
   readonly #capture = new JsonCapture()
   #depth = 0
   #state = VALUE
@@ -58,6 +59,7 @@ export class JsonScanner {
   count = 0
   behind: number
   stopped = false
+  paused = false
 
   constructor(listener: MemberListener, { byte, lines = false, whole = false, behind }: ScanStart) {
     this.#listener = listener
@@ -86,6 +88,12 @@ export class JsonScanner {
     return this.#base
   }
 
+  /** Goes on after a pause: the next bytes to write are those from `position` on. */
+  resume(): void {
+    this.stopped = false
+    this.paused = false
+  }
+
   /** Takes the next bytes; they are not held on to. */
   write(input: Uint8Array): void {
     if (this.stopped) return
@@ -110,7 +118,6 @@ export class JsonScanner {
   /** The hot loop. Everything that happens outside the watched container stays in local variables. */
   #scan(chunk: Uint8Array): number {
     const end = chunk.length
-    const stack = this.#stack
     let state = this.#state
     let i = 0
     while (i < end) {
@@ -125,7 +132,7 @@ export class JsonScanner {
         else if (byte < 0x20) throw malformedJson(this.#base + i - 1, 'a control character')
         else if (this.#isKey) {
           if (this.#depth === this.#watched) {
-            this.#key = this.#capture.endKey(chunk, this.#base, i)
+            this.#key = this.#capture.endKey(chunk, this.#base, i, this.#listener.wantsKey)
           }
           state = COLON
         } else {
@@ -138,7 +145,8 @@ export class JsonScanner {
           if (byte === 0x0a) this.#newline = true
           continue
         }
-        if (state === AFTER && byte === 0x2c) state = stack[this.#depth] === ARRAY ? VALUE : KEY
+        if (state === AFTER && byte === 0x2c)
+          state = this.#stack[this.#depth] === ARRAY ? VALUE : KEY
         else if (state === COLON && byte === 0x3a) state = VALUE
         else if (byte === 0x22 && (state === KEY || state === FIRST_KEY)) {
           this.#isKey = true
@@ -214,6 +222,7 @@ export class JsonScanner {
         throw malformedJson(this.#base + i, `a bracket nested deeper than ${MAX_DEPTH} levels`)
       }
       this.#depth++
+      if (this.#depth === this.#stack.length) this.#growStack()
       this.#stack[this.#depth] = byte === 0x5b ? ARRAY : OBJECT
       return byte === 0x5b ? FIRST_VALUE : FIRST_KEY
     }
@@ -221,6 +230,12 @@ export class JsonScanner {
     this.#literal = byte === 0x74 ? 'true' : byte === 0x66 ? 'false' : 'null'
     this.#matched = 1
     return LITERAL
+  }
+
+  #growStack(): void {
+    const deeper = new Uint8Array(this.#stack.length * 4)
+    deeper.set(this.#stack)
+    this.#stack = deeper
   }
 
   #beginMember(type: JsonType, start: number): void {
@@ -269,7 +284,9 @@ export class JsonScanner {
     this.#key = undefined
     this.count++
     this.behind = end
-    this.stopped = this.#listener.end({ index, key, type, start, end, bytes }) === 'stop'
+    const wish = this.#listener.end({ index, key, type, start, end, bytes })
+    this.stopped = wish !== 'go on'
+    this.paused = wish === 'pause'
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Token } from 'marked'
 import { cutText } from '../core/cut-text.ts'
+import type { Steps } from './steps.ts'
 
 export interface MarkdownLink {
   readonly line: number
@@ -7,14 +8,16 @@ export interface MarkdownLink {
   readonly url: string
 }
 
-/** Longer lines are read in part: the parser's time grows faster than the text on hostile input. */
+/** Longer lines are read in part, and none at once: the parser's time grows with the square of hostile text. */
 const MAX_LINE_CHARS = 4_096
+/** Lines up to this length are read in one step. */
+export const PIECE_CHARS = 1_024
 const MAX_DEPTH = 8
 const MAX_TEXT_CHARS = 200
 const MAX_URL_CHARS = 500
 
-/** Reads the links of one line, references resolved by `definitions`. */
-export type LinkReader = (text: string, line: number) => readonly MarkdownLink[]
+/** Reads the links of one line, references resolved by `definitions`; a long line takes several steps. */
+export type LinkReader = (text: string, line: number) => Steps<readonly MarkdownLink[]>
 
 /** Loads the parser and gives a reader; lines that cannot hold a link never reach the parser. */
 export async function linkReader(definitions: ReadonlyMap<string, string>): Promise<LinkReader> {
@@ -27,13 +30,38 @@ export async function linkReader(definitions: ReadonlyMap<string, string>): Prom
   const lexer = new Lexer()
   lexer.tokens.links = links
   const { state } = lexer
-  return (text, line) => {
-    if (!/[[<]|https?:|www\./i.test(text)) return []
-    lexer.state = { ...state }
+  return function* (text, line) {
     const found: MarkdownLink[] = []
-    collect(lexer.inlineTokens(cutText(text, MAX_LINE_CHARS)), line, found, 0)
+    for (const piece of piecesOf(cutText(text, MAX_LINE_CHARS))) {
+      if (!/[[<]|https?:|www\./i.test(piece)) continue
+      lexer.state = { ...state }
+      collect(lexer.inlineTokens(piece), line, found, 0)
+      yield
+    }
     return found
   }
+}
+
+function* piecesOf(text: string): Generator<string> {
+  let rest = text
+  while (rest.length > PIECE_CHARS) {
+    const piece = cutText(rest, cutPoint(rest))
+    yield piece
+    rest = rest.slice(piece.length)
+  }
+  yield rest
+}
+
+/** Where to cut: in front of a link that is not over yet, else behind one or behind a space, else at the end. */
+function cutPoint(text: string): number {
+  const close = text.lastIndexOf(')', PIECE_CHARS - 1)
+  let open = text.lastIndexOf('[', PIECE_CHARS - 1)
+  // `[text][label]` is one link.
+  if (open > 0 && text[open - 1] === ']') open = text.lastIndexOf('[', open - 2)
+  if (text[open - 1] === '!') open--
+  if (open > close && open > 0) return open
+  const whole = Math.max(close, text.lastIndexOf(' ', PIECE_CHARS - 1))
+  return whole > 0 ? whole + 1 : PIECE_CHARS
 }
 
 function collect(

@@ -18,6 +18,31 @@ const document = { version: 2, users, 'a.b': { '': 1 }, empty: [], nothing: null
 const code = (expected: ErrorCode) => (error: unknown) => isBobbinError(error, expected)
 
 describe('SpooledJsonArtifact', () => {
+  it('answers for small and large items alike, in one walk', async () => {
+    const items = Array.from({ length: 40 }, (_, i) => ({
+      pad: 'é'.repeat(i % 3 === 0 ? 40_000 : 3),
+      id: i,
+      [`own ${i}`]: { list: [i, 'x'] },
+    }))
+    for (const text of [JSON.stringify(items), items.map((i) => JSON.stringify(i)).join('\n')]) {
+      const artifact = await json(text)
+      expect(await artifact.slice(0, 99)).toEqual(items)
+      expect(await artifact.pluck('id')).toEqual(items.map(({ id }) => id))
+      expect(await artifact.keys()).toHaveLength(42)
+      const odd = { field: 'id', operator: 'greater', value: 35 } as const
+      expect(await artifact.filter(odd)).toEqual(items.slice(36))
+      const seen: string[] = []
+      let cursor: string | undefined
+      for (let pages = 0; pages < 50; pages++) {
+        const answer = await ask(artifact, 'json_pluck', { fields: ['id'], limit: 7, cursor })
+        seen.push(...answer.split('\n').filter((row) => /^\d+:/.test(row)))
+        cursor = /cursor "([^"]+)"/.exec(answer)?.[1]
+        if (cursor === undefined) break
+      }
+      expect(seen).toEqual(items.map(({ id }) => `${id}: ${id}`))
+    }
+  })
+
   for (const space of [undefined, 2]) {
     it(`answers for a document ${space ? 'in many lines' : 'in one line'}`, async () => {
       const artifact = await json(JSON.stringify(document, null, space))

@@ -1,6 +1,7 @@
 import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
+import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { type ItemPosition, readItemCursor } from './cursor.ts'
 import {
@@ -11,19 +12,21 @@ import {
   type ScanOptions,
   scanMembers,
 } from './json-document.ts'
-import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
+import type { FilterOperand, FilterOperator } from './json-filter.ts'
 import {
   type ItemRange,
   type ItemsEnd,
   type JsonItem,
   parseItem,
-  type Taken,
+  type Taking,
   walkItems,
 } from './json-items.ts'
-import { parsePath, pathLeadsNowhere, valueAt } from './json-path.ts'
+import { fieldSatisfies, keysOf, lookUp, lookUpSteps } from './json-lookup.ts'
+import { parsePath, pathLeadsNowhere } from './json-path.ts'
 import { jsonQueries } from './json-queries.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
+import { runAtOnce } from './steps.ts'
 
 /** Items that one call of a method gives at most. */
 const MAX_ITEMS = 10_000
@@ -66,9 +69,9 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     const keys = new Set<string>()
     if (place.type !== 'object') {
       const range = { ...options, start: 0, end: SAMPLED_ITEMS }
-      await walkItems(this.reader, place, range, ({ type, text }) => {
-        if (type !== 'object' || text === undefined) return 'passed'
-        for (const key of Object.keys(parseItem(text) as object)) keys.add(key)
+      await walkItems(this.reader, place, range, function* ({ type, bytes }) {
+        if (type !== 'object' || bytes === undefined) return 'passed'
+        for (const key of yield* keysOf(bytes, MAX_KEYS)) keys.add(key)
         return keys.size < MAX_KEYS ? 'taken' : 'full'
       })
       return [...keys].slice(0, MAX_KEYS)
@@ -99,28 +102,33 @@ export class SpooledJsonArtifact extends SpooledArtifact {
 
   /** Items `start` to before `end` of an array, an object's values, or NDJSON; `null` for one above 1 MB. */
   async slice(start: number, end: number, options: JsonRange = {}): Promise<JsonValue[]> {
-    return this.#collect({ ...options, start, end }, (value) => value)
+    return this.#collect({ ...options, start, end }, (item) => valueOf(item))
   }
 
   /** One field of every item in the range; `null` where an item lacks it. */
   async pluck(field: string, range: JsonRange = {}): Promise<JsonValue[]> {
-    const path = parsePath(field)
-    return this.#collect(range, (value) => valueAt(value, path) ?? null)
+    const path = lookUpSteps(parsePath(field))
+    return this.#collect(range, ({ bytes }) => {
+      const found = bytes && runAtOnce(lookUp(bytes, path))
+      return found === undefined ? null : parseItem(decodeUtf8(found.bytes))
+    })
   }
 
   /** The items in the range that satisfy a condition. */
   async filter(condition: JsonCondition, range: JsonRange = {}): Promise<JsonValue[]> {
-    const field = parsePath(condition.field)
-    return this.#collect(range, (value) =>
-      satisfies(valueAt(value, field), condition.operator, condition.value) ? value : undefined,
-    )
+    const { operator, value } = condition
+    const field = lookUpSteps(parsePath(condition.field))
+    return this.#collect(range, (item) => {
+      const fits = item.bytes && runAtOnce(fieldSatisfies(item.bytes, field, operator, value))
+      return fits ? valueOf(item) : undefined
+    })
   }
 
   /** Goes over the items at a path; the way in for queries of subclasses. */
   async walk(
     path: string,
     { cursor, ...range }: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
-    take: (item: JsonItem) => Taken,
+    take: (item: JsonItem) => Taking,
   ): Promise<ItemsEnd> {
     const place = await this.#container(path, range)
     const after: ItemPosition | undefined = cursor ? readItemCursor(cursor) : undefined
@@ -151,8 +159,8 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     await this.walk('', { start: 0, end: PREVIEW_ITEMS, maxMs: 50 }, (item) => {
       items++
       if (type === 'object') keys.add(`${brief(item.key ?? '', 40)} (${item.type})`)
-      else if (item.type === 'object' && item.text !== undefined) {
-        for (const key of Object.keys(parseItem(item.text) as object)) keys.add(brief(key, 40))
+      else if (item.type === 'object' && item.bytes !== undefined) {
+        for (const key of runAtOnce(keysOf(item.bytes, PREVIEW_KEYS))) keys.add(brief(key, 40))
       }
       return keys.size < PREVIEW_KEYS ? 'taken' : 'full'
     })
@@ -164,11 +172,11 @@ export class SpooledJsonArtifact extends SpooledArtifact {
 
   async #collect(
     { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options }: JsonRange,
-    pick: (value: JsonValue) => JsonValue | undefined,
+    pick: (item: JsonItem) => JsonValue | undefined,
   ): Promise<JsonValue[]> {
     const picked: JsonValue[] = []
-    await this.walk(path, { ...options, start: Math.max(0, start), end }, ({ text }) => {
-      const value = pick(text === undefined ? null : parseItem(text))
+    await this.walk(path, { ...options, start: Math.max(0, start), end }, (item) => {
+      const value = pick(item)
       if (value === undefined) return 'passed'
       picked.push(value)
       return picked.length < MAX_ITEMS ? 'taken' : 'full'
@@ -187,6 +195,9 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     throw pathLeadsNowhere(parsePath(path), `a ${place.type} has no items; get it instead`)
   }
 }
+
+/** The value of an item; `null` for one that is too large to hold. */
+const valueOf = ({ text }: JsonItem) => (text === undefined ? null : parseItem(text))
 
 /** Whether a spool is a document or NDJSON is found out once. */
 const roots = new WeakMap<SpoolReader, Promise<JsonPlace>>()

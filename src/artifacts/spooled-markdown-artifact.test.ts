@@ -67,6 +67,21 @@ describe('SpooledMarkdownArtifact', () => {
     ])
   })
 
+  it('finds every link of a long line, wherever it has to be cut', async () => {
+    const rows = Array.from(
+      { length: 30 },
+      (_, i) => `${'word '.repeat(i % 7)}[a ${i}](http://x/${i}) and ![p](q) or [the ${i}][ref] 👋`,
+    )
+    const definition = '\n\n[ref]: http://ref\n'
+    const urls = async (text: string) =>
+      (await (await markdown(text + definition)).links()).map((link) => link.text + link.url)
+    const expected = await urls(rows.join('\n\n'))
+    expect(expected).toHaveLength(90)
+    for (let pad = 0; pad < 120; pad++) {
+      expect(await urls('x'.repeat(pad) + rows.join(' '))).toEqual(expected)
+    }
+  })
+
   it('gives a section with its subsections, by text or by line', async () => {
     const artifact = await markdown(GUIDE)
     expect(await artifact.section('## set-up')).toMatchObject({ start: 11, end: 24 })

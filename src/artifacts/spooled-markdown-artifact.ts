@@ -2,10 +2,11 @@ import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { type MarkdownBlock, MarkdownBlocks } from './markdown-blocks.ts'
-import { linkDefinition, linkReader, type MarkdownLink } from './markdown-links.ts'
+import { linkDefinition, linkReader, type MarkdownLink, PIECE_CHARS } from './markdown-links.ts'
 import { markdownQueries } from './markdown-queries.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
+import { runAtOnce, runInTurns } from './steps.ts'
 
 export type MarkdownHeading = Extract<MarkdownBlock, { kind: 'heading' }>
 export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>
@@ -91,21 +92,24 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
   /** Goes over the blocks until `visit` gives false; gives the line to go on at when time was up. */
   async blocks(
     { start = 0, maxMs = Number.POSITIVE_INFINITY, signal }: MarkdownScan,
-    visit: (block: MarkdownBlock) => boolean,
+    visit: (block: MarkdownBlock) => boolean | Promise<boolean>,
   ): Promise<number | undefined> {
     const blocks = new MarkdownBlocks(start)
     const deadline = performance.now() + maxMs
     const pace = pacer()
     for await (const batch of this.lineBatches({ start, ...(signal && { signal }) })) {
       for (const line of batch) {
-        for (const block of blocks.take(line)) if (!visit(block)) return undefined
+        for (const block of blocks.take(line)) {
+          const wanted = visit(block)
+          if (!(typeof wanted === 'boolean' ? wanted : await wanted)) return undefined
+        }
         const pause = pace()
         if (pause === undefined) continue
         await pause
         if (performance.now() > deadline) return blocks.resumeLine
       }
     }
-    for (const block of blocks.finish()) if (!visit(block)) return undefined
+    for (const block of blocks.finish()) if (!(await visit(block))) return undefined
     return undefined
   }
 
@@ -122,10 +126,13 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
       return definitions.size < MAX_DEFINITIONS
     })
     const read = await linkReader(definitions)
+    const pace = pacer()
     return this.blocks(scan, (block) => {
       const isLink = block.kind === 'heading' || block.kind === 'text'
       if (!isLink || linkDefinition(block.text) !== undefined) return true
-      return read(block.text, block.line).every(visit)
+      const links = read(block.text, block.line)
+      if (block.text.length <= PIECE_CHARS) return runAtOnce(links).every(visit)
+      return runInTurns(links, pace).then((found) => found.every(visit))
     })
   }
 

@@ -39,6 +39,7 @@ interface QueryableTable {
 }
 
 const CELL_CHARS = 300
+const LINE_CHARS = ANSWER_CHARS / 2
 
 const COLUMN = {
   type: 'string',
@@ -178,7 +179,14 @@ async function listRows(
 }
 
 /** One row on one line: cells are cut, and line ends in them are shown escaped. */
-const line = (cells: readonly string[]) => brief(cells.map(cell).join(' | '), ANSWER_CHARS / 2)
+function line(cells: readonly string[]): string {
+  let text = ''
+  for (const [position, each] of cells.entries()) {
+    text += position === 0 ? cell(each) : ` | ${cell(each)}`
+    if (text.length > LINE_CHARS) break
+  }
+  return brief(text, LINE_CHARS)
+}
 const cell = (text: string) =>
   brief(text, CELL_CHARS).replaceAll('\r', '\\r').replaceAll('\n', '\\n')
 

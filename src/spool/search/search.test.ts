@@ -224,8 +224,13 @@ describe('searchSpool', () => {
   it('keeps its own bounds where a bound given is no number', async () => {
     const reader = await memorySpool().write(`${'x'.repeat(2_000)}\n`.repeat(300))
     const none = Number.NaN
-    const [before, after, maxChars, maxLineChars, budgetMs] = [none, none, none, none, none]
-    const bounds = { before, after, maxChars, maxLineChars, budgetMs }
+    const bounds = {
+      before: none,
+      after: none,
+      maxChars: none,
+      maxLineChars: none,
+      budgetMs: none,
+    }
     const plain = { pattern: 'x', maxMatches: 1_000 }
     const answer = await searchSpool(reader, { ...plain, ...bounds })
     expect(answer).toEqual(await searchSpool(reader, plain))

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { adapters } from '../../src/wire/adapters.ts'
 import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
+import { WIRE_TYPES } from './wire-types.ts'
 
 const folder = fileURLToPath(new URL('../../../shared/wire/', import.meta.url))
 
@@ -33,6 +34,10 @@ function loadExamples(): readonly (readonly [string, WireApi, Example])[] {
     })
 }
 
+/** Foundry speaks everything that Responses has, and more. */
+const WIRE_TYPES_OF = (api: WireApi): readonly string[] =>
+  api === 'foundry' ? [...WIRE_TYPES['openai-responses'], ...WIRE_TYPES.foundry] : WIRE_TYPES[api]
+
 const secret = new Uint8Array(32).fill(7)
 const isStream = (kind: string) => kind === 'sse' || kind === 'sse-event'
 
@@ -53,16 +58,33 @@ interface Row {
   readonly rowId: string
   readonly api: string
   readonly direction: string
+  readonly discriminatorField: string
+  readonly discriminatorValue: string | null
   readonly examples: readonly string[]
 }
 
-/** The examples of single items that a client may send, with the row that says so. */
-function sendable(): readonly (readonly [string, string, WireApi, Example])[] {
+/** The rows of the protocols that are spoken here, with their examples. */
+function loadRows(): readonly (readonly [string, WireApi, Row])[] {
   if (!existsSync(folder)) return []
   const rows = JSON.parse(readFileSync(`${folder}catalog.json`, 'utf8')) as Row[]
-  return rows
-    .filter(({ direction }) => direction !== 'response')
-    .flatMap(({ rowId, examples: names }) =>
+  return rows.flatMap((row) => {
+    // Some say in brackets which half of a protocol they belong to.
+    const api = APIS[row.api.replace(/ \(.*\)$/, '')]
+    return api === undefined ? [] : [[row.rowId, api, row] as const]
+  })
+}
+
+/** What the row's type is called here. A chunk of a call is known by its index alone. */
+function typeOf({ discriminatorField, discriminatorValue }: Row): string {
+  if (discriminatorField === 'index') return 'chunk'
+  return discriminatorValue ?? discriminatorField
+}
+
+/** The examples of single items, with their rows: those that a client may send, or those it may not. */
+function singles(areSent: boolean): readonly (readonly [string, string, WireApi, Example])[] {
+  return loadRows()
+    .filter(([, api, { direction }]) => areSent !== (api === 'foundry' && direction === 'response'))
+    .flatMap(([rowId, , { examples: names }]) =>
       examples
         .filter(([name, , { meta, payload }]) => {
           const isSingle =
@@ -99,6 +121,35 @@ describe('the catalogue', () => {
     expect(examples.length > 100 || !existsSync(folder) || adapters.length < 5).toBe(true)
   })
 
+  it('is replayed as a whole but for the protocol that is out of scope', () => {
+    if (!existsSync(folder)) return
+    const names = readdirSync(`${folder}examples`).filter((name) => name.endsWith('.json'))
+    const left = names.filter((name) => !examples.some(([replayed]) => replayed === name))
+    const apis = left.map((name) => {
+      const { meta } = JSON.parse(readFileSync(`${folder}examples/${name}`, 'utf8')) as Example
+      return meta.api
+    })
+    expect(apis.filter((api) => api !== 'gemini-interactions')).toEqual([])
+    expect(loadRows()).toHaveLength(83)
+  })
+
+  it.each(loadRows())('%s is decoded as what it is, and has a fixture of ours', (_, api, row) => {
+    const type = typeOf(row)
+    expect(WIRE_TYPES_OF(api)).toContain(type)
+    const own = examples.filter(([name]) => row.examples.includes(`examples/${name}`))
+    const seen = own.some(([, , example]) => {
+      const isInIt = JSON.stringify(example.payload).includes(`"${type}"`)
+      const { calls } = decode(api, example)
+      // The output of a call stands on the call, when that is there too.
+      return calls.some(
+        (call) =>
+          call.wire.type === (type === 'chunk' ? 'function' : type) ||
+          (isInIt && call.type === 'call' && call.result !== undefined),
+      )
+    })
+    expect(seen).toBe(true)
+  })
+
   it.each(examples)('%s gives calls with id, tool, args and wire', (_, api, example) => {
     const { calls } = decode(api, example)
     // A type in brackets says that the example holds no tool call at all.
@@ -124,15 +175,25 @@ describe('the catalogue', () => {
     expect(codec.validate(part)).toEqual([])
   })
 
-  it.each(sendable())('%s goes back as it came (%s)', (_row, _name, api, example) => {
+  it.each(singles(true))('%s goes back as it came (%s)', (_row, _name, api, example) => {
     const { items, calls } = decode(api, example)
-    // A provider's result without its call can only be meant for a conversation that it stores.
-    const continues = calls.some((call) => call.type === 'call' && call.resultOnly === true)
+    // A provider's result without its call, or a call without the code that made it, can only be meant
+    // for a conversation that the provider holds.
+    const isApart = calls.some((call) => call.type === 'call' && call.resultOnly === true)
+    const continues = isApart || JSON.stringify(example.payload).includes('"type":"code_execution')
     const part = wire(api, { secret }).encode(items, { continues })
     const isServerResult = continues && calls.every((call) => call.executedBy === 'provider')
     // This one stores no conversations, so there it can only be told.
     if (api === 'gemini' && isServerResult) expect(JSON.stringify(part)).toContain(calls[0]?.tool)
     else expect(holds(part, example.payload as object)).toBe(true)
+  })
+
+  it.each(singles(false))('%s is told in another form (%s)', (_row, _name, api, example) => {
+    const { items, calls } = decode(api, example)
+    const codec = wire(api, { secret })
+    const part = codec.encode(items, { continues: true })
+    expect(codec.validate(part)).toEqual([])
+    for (const { tool } of calls) expect(JSON.stringify(part)).toContain(tool)
   })
 
   it.each(examples)(

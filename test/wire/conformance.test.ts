@@ -3,8 +3,11 @@ import { isBobbinError } from '../../src/core/error.ts'
 import type { Finish } from '../../src/model/model-event.ts'
 import { streamResponse } from '../../src/model/stream-response.ts'
 import { syntheticIds } from '../../src/model/synthetic-id.ts'
+import { FOUNDRY_READERS } from '../../src/providers/foundry/items.ts'
+import { PART_KINDS } from '../../src/providers/gemini/wire.ts'
+import { ITEM_READERS } from '../../src/providers/openai/responses/decode-item.ts'
 import { adapters } from '../../src/wire/adapters.ts'
-import { type Decoded, wire } from '../../src/wire/index.ts'
+import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
 import { loadFixtures, type WireFixture } from './fixture.ts'
 import { WIRE_TYPES } from './wire-types.ts'
 
@@ -52,12 +55,39 @@ async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
 const runnerCalls = (finish: Finish | undefined) =>
   (finish?.items ?? []).filter((item) => item.type === 'call' && item.executedBy === 'runner')
 
+describe('the list of wire types', () => {
+  const known: Readonly<Partial<Record<WireApi, readonly string[]>>> = {
+    'openai-responses': Object.keys(ITEM_READERS),
+    foundry: Object.keys(FOUNDRY_READERS),
+    gemini: PART_KINDS,
+  }
+
+  it.each(Object.entries(known))('has all that %s reads', (api, types) => {
+    const content = ['message', 'text', 'inlineData', 'fileData', 'structured_outputs']
+    const others = [...content, 'reasoning']
+    const calls = types.filter((type) => !others.includes(type))
+    expect(calls.toSorted()).toEqual(WIRE_TYPES[api as WireApi].toSorted())
+  })
+})
+
 describe.each(adapters.map(({ api }) => api))('the fixtures of %s', (api) => {
   const own = fixtures.filter(([, fixture]) => fixture.api === api).map(([, fixture]) => fixture)
 
   it('cover every wire type', () => {
     const covered = new Set(own.flatMap(({ covers }) => covers))
     expect(WIRE_TYPES[api].filter((type) => !covered.has(type))).toEqual([])
+  })
+
+  it.each(WIRE_TYPES[api].filter((type) => type !== 'chunk'))('hold a call of %s', (type) => {
+    const calls = own
+      .filter(({ covers }) => covers.includes(type))
+      .flatMap((fixture) => decode(fixture).calls)
+    const isOutput = /(_output|_result|_response|Response|Result|^tool)$/.test(type)
+    // The output of a call stands on the call, when that is there too; an answer stands on its gate.
+    const isSeen = (call: Decoded['calls'][number]) =>
+      call.wire.type === type ||
+      (isOutput && (call.type === 'call' ? call.result : call.gate?.decision) !== undefined)
+    expect(calls.some(isSeen)).toBe(true)
   })
 
   it('hold a type wherever they say that they cover it', () => {

@@ -99,6 +99,26 @@ describe.each(matrix)('%s with ids that are %s', (api, _, ids) => {
 })
 
 describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
+  it('sends calls that we answer under their call id, without the id of the stored item', () => {
+    const action = { type: 'exec', command: ['ls'], env: {} }
+    const asked = [
+      { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 't', arguments: '{}' },
+      { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c2', name: 't', input: 'x' },
+      { type: 'apply_patch_call', id: 'apc_1', call_id: 'c3', operation: { type: 'create_file' } },
+      { type: 'shell_call', id: 'sh_1', call_id: 'c4', action: { commands: ['ls'] } },
+      { type: 'tool_search_call', id: 'ts_1', call_id: 'c5', execution: 'client', arguments: {} },
+      { type: 'computer_call', id: 'cu_1', call_id: 'c6', actions: [] },
+      { type: 'local_shell_call', id: 'lsh_1', call_id: 'c7', action },
+    ]
+    const codec = wire(api, { secret })
+    const { items, calls } = codec.decode(asked)
+    const kept = calls.map((call) => [call.wire.callId, call.wire.itemId])
+    expect(kept).toEqual(asked.map(({ call_id, id }) => [call_id, id]))
+    const { input } = codec.encode(items) as { input: { id?: string; call_id: string }[] }
+    expect(input.slice(0, 7).map(({ call_id }) => call_id)).toEqual(asked.map((a) => a.call_id))
+    expect(input.flatMap(({ id }) => id ?? [])).toEqual(['cu_1', 'lsh_1'])
+  })
+
   it('goes on from a stored response under the ids that the provider knows', () => {
     const id = 'a'.repeat(65)
     const output = responses([id]).at(-1) as object

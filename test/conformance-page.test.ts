@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { inRoot } from '../scripts/project.mjs'
 
 const FOLDERS = ['src', 'test', 'docs', 'examples']
-const page = readFileSync(inRoot('docs/conformance.md'), 'utf8')
+const pages = ['docs/conformance.md', 'docs/conformance-providers.md']
+const page = pages.map((path) => readFileSync(inRoot(path), 'utf8')).join('\n')
 const rows = page.split('\n').filter((line) => /^\| (?!promise |demand )/.test(line))
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(inRoot(folder), { recursive: true, encoding: 'utf8' }).map(
@@ -36,7 +37,7 @@ function titlesOf(path: string): string[] {
   return [...quoted].map(([, , title = '']) => title)
 }
 
-describe('the page on conformance', () => {
+describe('the pages on conformance', () => {
   it('names files that are there', () => {
     const missing = pathsIn(page).filter(
       (path) => !files.some((file) => pattern(path, '*').test(file)),
@@ -50,7 +51,7 @@ describe('the page on conformance', () => {
       ({ path, title }) => !titlesOf(path).some((known) => pattern(title, '…').test(known)),
     )
     expect(wrong).toEqual([])
-    expect(proofs.length).toBeGreaterThan(60)
+    expect(proofs.length).toBeGreaterThan(110)
   })
 
   it('has a proof in every row', () => {

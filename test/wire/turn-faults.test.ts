@@ -4,7 +4,7 @@ import type { LoopbackExchange } from '../../src/testing/index.ts'
 import { eventRecorder, loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import { type WireApi, wire } from '../../src/wire/index.ts'
+import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
 import { officialModels } from './official-models.ts'
 import { type ScriptedCall, WIRE_SCRIPTS } from './wire-script.ts'
 
@@ -12,7 +12,7 @@ import { type ScriptedCall, WIRE_SCRIPTS } from './wire-script.ts'
 async function play(
   api: WireApi,
   exchanges: readonly LoopbackExchange[],
-  options: { maxTimeMs?: number } = {},
+  { streaming = true, ...options }: { maxTimeMs?: number; streaming?: boolean } = {},
 ) {
   const { validate } = wire(api)
   const server = await loopbackProvider({ api, exchanges, validate })
@@ -29,7 +29,7 @@ async function play(
     },
   }) as Tool
   const runner = new TurnRunner({
-    model: officialModels[api](server.url),
+    model: officialModels[api](server.url, streaming),
     tools: [pay],
     policy: 'open',
     sleep: async () => {},
@@ -58,12 +58,29 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a turn over %s', (api) =>
   // The arguments of this wire are parsed by its client, so that some faults cannot reach us.
   const hasText = api !== 'gemini'
 
-  it('runs a call that came whole, once', async () => {
-    const { outcome, paid, ids, violations } = await play(api, [{ events }, ANSWER])
+  it.each([true, false])('runs a call and sends its result (streaming: %s)', async (streaming) => {
+    const { unstreamed } = script
+    const whole = [{ body: unstreamed.call(call()) }, { body: unstreamed.answer('fine') }]
+    const exchanges = streaming ? [{ events }, ANSWER] : whole
+    const { outcome, paid, ids, violations, server } = await play(api, exchanges, { streaming })
+    expect(server.requests.map(({ isStream }) => isStream)).toEqual([streaming, streaming])
+    expect(JSON.stringify(server.requests[1]?.body)).toContain('paid')
     expect(paid).toEqual([{ sum: 1 }])
     expect(ids).toEqual(['call_1 ok'])
     expect(outcome).toMatchObject({ status: 'completed', text: 'fine' })
     expect(violations).toEqual([])
+  })
+
+  it('reads the same call from a stream and from a whole response', () => {
+    const codec = wire(api)
+    const parsed = events.map((event) =>
+      typeof event === 'string' ? (JSON.parse(event) as unknown) : event,
+    )
+    const known = ({ calls }: Decoded) =>
+      calls.map(({ id, tool, args, wire: from }) => ({ id, tool, args, from }))
+    const streamed = known(codec.decodeStream(parsed))
+    expect(streamed).toMatchObject([{ id: 'call_1', tool: 'pay', args: { sum: 1 } }])
+    expect(known(codec.decode(script.unstreamed.call(call())))).toEqual(streamed)
   })
 
   const cuts = events.slice(0, terminal + 1).flatMap((_, at) => [

@@ -15,6 +15,8 @@ export interface WireScript {
   /** The events of a response that asks for calls; strings are sent as they are. */
   calls(calls: readonly ScriptedCall[], ending?: Ending): readonly unknown[]
   answer(text: string): readonly unknown[]
+  /** The same two as whole responses. */
+  readonly unstreamed: { call(call: ScriptedCall): object; answer(text: string): object }
   /** Which event of a response with one call permits it to run: without that one it never does. */
   readonly terminal: number
   /** The event that holds the arguments, or the rest of them. */
@@ -54,12 +56,13 @@ function responses(): WireScript {
       delta,
     })),
   ]
-  const item = {
+  const said = (text: string) => ({
     type: 'message',
     id: 'msg_1',
     role: 'assistant',
     status: 'completed',
-  }
+    content: [{ type: 'output_text', text, annotations: [] }],
+  })
   return {
     terminal: 4,
     whole: 3,
@@ -75,14 +78,14 @@ function responses(): WireScript {
       end(ending),
     ],
     answer: (text) => [
-      {
-        type: 'response.output_item.done',
-        output_index: 0,
-        item: { ...item, content: [{ type: 'output_text', text, annotations: [] }] },
-      },
+      { type: 'response.output_item.done', output_index: 0, item: said(text) },
       end('tools'),
     ],
     unended: (call) => [...begun(call, 0), end('tools')],
+    unstreamed: {
+      call: (call) => ({ id: 'r', status: 'completed', output: [itemOf(call, 0)] }),
+      answer: (text) => ({ id: 'r', status: 'completed', output: [said(text)] }),
+    },
   }
 }
 
@@ -97,6 +100,11 @@ function chat(): WireScript {
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
+  })
+  const whole = (message: object, finish_reason: string) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
   })
   return {
     terminal: 3,
@@ -115,6 +123,13 @@ function chat(): WireScript {
       chunk({}, reasons[ending]),
     ],
     answer: (text) => [chunk({ role: 'assistant', content: text }), chunk({}, 'stop')],
+    unstreamed: {
+      call: ({ id, tool, args }) => {
+        const asked = { id, type: 'function', function: { name: tool, arguments: args } }
+        return whole({ content: null, tool_calls: [asked] }, 'tool_calls')
+      },
+      answer: (content) => whole({ content }, 'stop'),
+    },
   }
 }
 
@@ -168,6 +183,17 @@ function anthropic(): WireScript {
       ...closing('end_turn'),
     ],
     unended: (call) => [opening, ...begun(call, 0), ...closing('tool_use')],
+    unstreamed: {
+      call: ({ id, tool, args }) => {
+        const content = [{ type: 'tool_use', id, name: tool, input: JSON.parse(args) as object }]
+        return { ...message, content, stop_reason: 'tool_use' }
+      },
+      answer: (text) => ({
+        ...message,
+        content: [{ type: 'text', text }],
+        stop_reason: 'end_turn',
+      }),
+    },
   }
 }
 
@@ -179,6 +205,9 @@ function gemini(): WireScript {
     filter: 'SAFETY',
     novelty: 'NOVELTY',
   }
+  const candidate = (part: object) => ({
+    candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+  })
   const chunk = (parts: string, more = '') =>
     `{"candidates":[{"content":{"role":"model","parts":[${parts}]}${more}}]}`
   return {
@@ -192,6 +221,13 @@ function gemini(): WireScript {
       chunk('{"text":""}', `,"finishReason":"${reasons[ending]}"`),
     ],
     answer: (text) => [chunk(`{"text":${JSON.stringify(text)}}`, ',"finishReason":"STOP"')],
+    unstreamed: {
+      call: ({ id, tool, args }) => {
+        const functionCall = { id, name: tool, args: JSON.parse(args) as object }
+        return candidate({ functionCall })
+      },
+      answer: (text) => candidate({ text }),
+    },
   }
 }
 

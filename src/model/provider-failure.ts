@@ -36,7 +36,7 @@ export function providerFailure(
   facts: FailureFacts,
   cause?: unknown,
 ): BobbinError {
-  const { message, ...known } = facts
+  const { message: _message, ...known } = facts
   const data: ProviderFailure = { ...known, isRetryable: RETRYABLE.has(code) }
   return new BobbinError(code, sentenceOf(facts, code), data, { cause })
 }

@@ -78,15 +78,19 @@ const shellOutput: ItemReader = (item, builder, api) => {
   else clientOutput('shell_call', 'shell', () => failed)(item, builder, api)
 }
 
-/**
- * Whether the provider ran the command. Its output looks the same whoever did: what its call says
- * decides, and failing that only the server's form has an item id.
- */
-export function isServersShell(output: ResponsesItem, builder: HistoryBuilder): boolean {
+/** The server's form of an output has an item id. */
+export const isServersShell = (output: ResponsesItem, builder: HistoryBuilder): boolean =>
+  isServers(output, builder, id(output) !== undefined)
+
+export const isServersSearch = (output: ResponsesItem, builder: HistoryBuilder): boolean =>
+  isServers(output, builder, output['execution'] !== 'client')
+
+/** Whether the provider gave this output: its call decides, and failing that what the output says of itself. */
+function isServers(output: ResponsesItem, builder: HistoryBuilder, saysSo: boolean): boolean {
   const asked = callId(output)
   if (builder.isOpen(asked)) return true
   const isOurs = asked !== undefined && builder.isWaiting('runner', `id:${asked}`)
-  return !isOurs && id(output) !== undefined
+  return !isOurs && saysSo
 }
 
 const toolSearchCall: ItemReader = (item, builder, api) => {
@@ -95,7 +99,7 @@ const toolSearchCall: ItemReader = (item, builder, api) => {
 }
 
 const toolSearchOutput: ItemReader = (item, builder, api) => {
-  if (item['execution'] !== 'client') {
+  if (isServersSearch(item, builder)) {
     return serverOutput('tool_search_call', 'tool_search', (out) => out['tools'])(
       item,
       builder,

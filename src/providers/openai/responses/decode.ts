@@ -7,7 +7,7 @@ import type { Finish, UnfinishedCall, Usage } from '../../../model/model-event.t
 import type { DecodeContext, Decoding } from '../../../model/wire-adapter.ts'
 import { asList, asObject, asText } from '../../../model/wire-value.ts'
 import { failureOfBody } from '../fail.ts'
-import { isServersShell } from './decode-item.ts'
+import { isServersSearch, isServersShell } from './decode-item.ts'
 import type { ResponsesDialect } from './dialect.ts'
 import { asItem, type ResponsesResponse } from './wire.ts'
 
@@ -120,9 +120,8 @@ function isRunnerOutput(
   builder: HistoryBuilder,
 ): boolean {
   if (type === 'shell_call_output') return !isServersShell(item ?? {}, builder)
-  return (
-    RUNNER_OUTPUTS.has(type) || (type === 'tool_search_output' && item?.['execution'] === 'client')
-  )
+  if (type === 'tool_search_output') return !isServersSearch(item ?? {}, builder)
+  return RUNNER_OUTPUTS.has(type)
 }
 
 function endingOf(response: ResponsesResponse, builder: HistoryBuilder): Ending {

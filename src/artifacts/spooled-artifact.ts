@@ -184,13 +184,11 @@ export class SpooledArtifact implements Artifact {
     return decodeUtf8(await this.#reader.read(0, actual))
   }
 
-  /** The text without waiting, where it is at hand and no subclass has a text of its own. */
-  static textAtHand(artifact: SpooledArtifact): string | undefined {
-    if (!(#reader in artifact) || artifact.asString !== SpooledArtifact.prototype.asString) {
-      return undefined
-    }
-    const reader = artifact.#reader
-    return reader instanceof SmallText ? reader.text : undefined
+  /** The text that `asString` gives, without waiting, where it is small and at hand. */
+  static smallText(artifact: SpooledArtifact): SmallText | undefined {
+    // Another copy of the package has readers of its own, a subclass may have a text of its own.
+    const isOurs = #reader in artifact && artifact.asString === SpooledArtifact.prototype.asString
+    return isOurs && artifact.#reader instanceof SmallText ? artifact.#reader : undefined
   }
 
   /** What a handle tells about the structure, cheaply and in a few hundred characters. */

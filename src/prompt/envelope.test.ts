@@ -1,8 +1,12 @@
 import { createHash, createHmac } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cpuTime } from '../../test/cpu-time.ts'
+import { visibleText } from '../text/visible-text.ts'
+import { escapeChatMarkers } from './chat-markers.ts'
 import { bodyText, type EnvelopeHeader, envelope } from './envelope.ts'
 import { envelopeKey } from './envelope-key.ts'
+import { escapeTagName } from './tag-name.ts'
 
 const key = envelopeKey(new Uint8Array(32).fill(1), 'c1')
 const header: EnvelopeHeader = { role: 'result', trust: 'third-party', id: 'call_1' }
@@ -104,5 +108,32 @@ describe('bodyText', () => {
       bodyText(text)
       expect(cpuTime() - start).toBeLessThan(1_500)
     }
+  })
+})
+
+describe('bodyText', () => {
+  it('escapes all that each of its steps escapes, whatever comes together', () => {
+    const pieces = 'bobbin-data,BOBBIN_DATA,808|n~d4+@,Human:,Assistant:,\n\n,<|x|>,[INST],\\u{41}'
+    const unit = fc.oneof(
+      fc.constantFrom(
+        ...pieces.split(','),
+        'ı',
+        'ſ',
+        '\u212a',
+        '\u200b',
+        '\r',
+        '\\',
+        'n',
+        '-',
+        'd',
+      ),
+      fc.string({ unit: 'binary', maxLength: 1 }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+        expect(bodyText(text)).toBe(escapeTagName(escapeChatMarkers(visibleText(text))))
+      }),
+      { numRuns: 400 },
+    )
   })
 })

@@ -1,3 +1,4 @@
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { cutText } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
@@ -10,7 +11,7 @@ import {
   type CallRendering,
   RENDER_LIMITS,
 } from './call-rendering.ts'
-import { type EnvelopeDetails, envelope } from './envelope.ts'
+import { type EnvelopeDetails, type EnvelopeHeader, envelope } from './envelope.ts'
 import { artifactParts } from './render-artifacts.ts'
 import { mediaParts } from './render-media.ts'
 import type { RenderedPart } from './rendered-part.ts'
@@ -51,13 +52,31 @@ export function callRenderer(options: CallRendererOptions): CallRenderer {
   }
 }
 
+/** What `callRenderer` gives for a call whose text is small, inline and at hand; nothing for all others. */
+export function renderAtOnce(
+  call: ToolCall,
+  { key, limits }: Pick<CallRendererOptions, 'key' | 'limits'>,
+): RenderedCall | undefined {
+  const { results, trust } = call
+  if (!call.inline || !SpooledArtifact.isSpooledArtifact(results)) return undefined
+  const small = SpooledArtifact.smallText(results)
+  const most = limits?.inlineBytes ?? RENDER_LIMITS.inlineBytes
+  if (small === undefined || small.byteLength > most) return undefined
+  const role = call.isError ? 'error' : 'result'
+  const header: EnvelopeHeader = { role, trust, id: call.id, details: ownDetails(call) }
+  const text = envelope(key, header, small.text, small.digest)
+  return { parts: [{ type: 'text', text }], trust, hasHandle: false }
+}
+
+const ownDetails = ({ tool, settlement, executedBy }: ToolCall): EnvelopeDetails => ({
+  tool,
+  settlement: settlement === 'ok' ? undefined : settlement,
+  by: executedBy === 'runner' ? undefined : executedBy,
+})
+
 function wrapper(call: ToolCall, { key }: CallRendererOptions): CallRendering['wrap'] {
   const role = call.isError ? 'error' : 'result'
-  const own: EnvelopeDetails = {
-    tool: call.tool,
-    settlement: call.settlement === 'ok' ? undefined : call.settlement,
-    by: call.executedBy === 'runner' ? undefined : call.executedBy,
-  }
+  const own = ownDetails(call)
   return ({ body, index, details, ...part }) => {
     const header = {
       role: part.role ?? role,

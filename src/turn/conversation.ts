@@ -22,7 +22,7 @@ import { editNote } from './edit-note.ts'
 import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
-import type { Presentation } from './presentation.ts'
+import type { Presentation, ShownCall } from './presentation.ts'
 import { holdsArtifacts, placeOf, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
 
@@ -207,15 +207,17 @@ export class Conversation {
     this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return
-    const shown = shownId(call)
-    const inBatch = placeOf(this.batch, shown)
+    const id = shownId(call)
+    const inBatch = placeOf(this.batch, id)
     // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
     const isLater = call.editOf !== undefined || call.supersedes !== undefined
-    const at = inBatch === -1 && isLater ? placeOf(this.items, shown) : inBatch
+    const at = inBatch === -1 && isLater ? placeOf(this.items, id) : inBatch
     if (at === -1) return
     const list = inBatch === -1 ? this.items : this.batch
     const asked = list[at] as CallItem
-    replaceItem(list, at, withResult(asked, await this.#show(call, note)))
+    const showing = this.#parts.presentation.call(call)
+    const shown = showing instanceof Promise ? await showing : showing
+    replaceItem(list, at, withResult(asked, this.#told(call, shown, note)))
   }
 
   /** The small results that no settlement has committed yet. */
@@ -239,7 +241,10 @@ export class Conversation {
 
   /** How a settled call looks to the model. What is shown as a handle needs tools to read it. */
   async #show(call: ToolCall, note?: string): Promise<CallResult> {
-    const { result, hasHandle } = await this.#parts.presentation.call(call)
+    return this.#told(call, await this.#parts.presentation.call(call), note)
+  }
+
+  #told(call: ToolCall, { result, hasHandle }: ShownCall, note: string | undefined): CallResult {
     if (hasHandle) this.handles++
     const edited = editNote(call)
     if (edited === undefined && note === undefined) return result

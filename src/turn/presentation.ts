@@ -2,10 +2,10 @@ import { handleText } from '../artifacts/handle-text.ts'
 import { cutText } from '../core/cut-text.ts'
 import type { ReadHead } from '../prompt/call-rendering.ts'
 import { envelopeKey } from '../prompt/envelope-key.ts'
-import { callRenderer } from '../prompt/render-call.ts'
+import { callRenderer, renderAtOnce } from '../prompt/render-call.ts'
 import { renderMessage } from '../prompt/render-message.ts'
 import { loadParts } from '../prompt/rendered-part.ts'
-import type { CallResult, MessageItem } from '../records/history-item.ts'
+import type { CallResult, MessageItem, TextPart } from '../records/history-item.ts'
 import type { Message } from '../records/message.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 
@@ -13,10 +13,16 @@ import type { ToolCall } from '../records/tool-call.ts'
 export interface Presentation {
   /** Under which the conversation's envelopes are sealed. */
   readonly key: Uint8Array
-  call(call: ToolCall): Promise<{ readonly result: CallResult; readonly hasHandle: boolean }>
+  /** At once where nothing has to be read. */
+  call(call: ToolCall): ShownCall | Promise<ShownCall>
   /** The smallest form of a call's result. */
   handle(call: ToolCall): Promise<CallResult>
   message(message: Message): Promise<MessageItem>
+}
+
+export interface ShownCall {
+  readonly result: CallResult
+  readonly hasHandle: boolean
 }
 
 /** Lines enough for any head that fits the limit; the artifact bounds each of them. */
@@ -29,15 +35,21 @@ const readHead: ReadHead = async (artifact, maxBytes) =>
 export function presentation(secret: Uint8Array, conversation: string): Presentation {
   const key = envelopeKey(secret, conversation)
   const render = callRenderer({ key, handleText, readHead })
+  const shown = async (call: ToolCall): Promise<ShownCall> => {
+    const { parts, hasHandle } = await render(call)
+    return { result: { isError: call.isError, parts: await loadParts(parts) }, hasHandle }
+  }
   return {
     key,
     async handle(call) {
       const { parts } = await render(call, 'handle')
       return { isError: call.isError, parts: await loadParts(parts) }
     },
-    async call(call) {
-      const { parts, hasHandle } = await render(call)
-      return { result: { isError: call.isError, parts: await loadParts(parts) }, hasHandle }
+    call(call) {
+      const rendered = renderAtOnce(call, { key })
+      if (rendered === undefined) return shown(call)
+      const parts = rendered.parts as readonly TextPart[]
+      return { result: { isError: call.isError, parts }, hasHandle: false }
     },
     async message(message) {
       const { parts } = renderMessage(message, { key })

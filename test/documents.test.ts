@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import benchManifest from '../bench/package.json' with { type: 'json' }
+import peersManifest from '../bench/peers/package.json' with { type: 'json' }
 import manifest from '../package.json' with { type: 'json' }
 import { inRoot } from '../scripts/project.mjs'
 import { publicExports } from './consumer/public-exports.ts'
@@ -21,8 +23,26 @@ describe('the documents', () => {
     )
   })
 
+  it('compare with other kits by commands that exist, at the versions that they install', () => {
+    const [, section = ''] = read('README.md').split('## Beside other kits')
+    const [table = ''] = section.split('\n## ')
+    const commands = [...table.matchAll(/`npm run bench -- (\w+)`/g)].map(([, name = '']) => name)
+    const [, ...rows] = table.split('\n').filter((line) => line.startsWith('| '))
+    expect(commands).toHaveLength(rows.length)
+    expect(commands.filter((name) => !existsSync(inRoot('bench', `${name}.bench.mjs`)))).toEqual([])
+    const installed = { ...benchManifest.dependencies, ...peersManifest.dependencies }
+    const named = [...table.matchAll(/`([@\w/-]+)` (\d+\.\d+\.\d+)/g)]
+    expect(named.length).toBeGreaterThan(0)
+    for (const [, name = '', version] of named) {
+      expect({ name, version }).toEqual({ name, version: Object(installed)[name] as unknown })
+    }
+  })
+
   it('stay short enough to be read', () => {
     expect(linesOf('README.md')).toBeLessThan(150)
     expect(linesOf('AGENTS.md')).toBeLessThan(100)
+    const [, program = ''] = /```js\n(.*?)```/s.exec(read('README.md')) ?? []
+    expect(program.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(20)
+    expect(program).toContain('new TurnRunner(')
   })
 })

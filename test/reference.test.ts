@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { publicSubpaths } from '../scripts/docs/api-reference.mjs'
 import { errorEntries } from '../scripts/docs/error-reference.mjs'
 import {
@@ -12,7 +13,9 @@ import {
 import { blocksOf, blocksWithoutSource } from '../scripts/docs/samples.mjs'
 import { ensureBuilt } from '../scripts/ensure-built.mjs'
 import { inRoot } from '../scripts/project.mjs'
+import { COMMANDS } from '../src/cli/command-table.ts'
 import { publicExports } from './consumer/public-exports.ts'
+import { shellLines } from './shell-lines.ts'
 
 beforeAll(async () => {
   const { code, output } = await ensureBuilt()
@@ -34,6 +37,59 @@ describe('the samples in the documents', () => {
     expect(sources.filter((path) => !/^examples\/.+\.mjs$/.test(path))).toEqual([])
   })
 })
+
+describe('the commands in the documents', () => {
+  it('are of three kinds: scripts of the project, `bobbin`, and nothing else', () => {
+    const strange = shellLines().filter(
+      ({ line }) => !(isScript(line) || /^npx bobbin \w+/.test(line)),
+    )
+    expect(strange).toEqual([])
+  })
+
+  it('name commands and options of `bobbin` that there are', async () => {
+    const shown = writtenPages().flatMap((page) => [
+      ...readPage(page).matchAll(/`(?:npx )?bobbin ([a-z]+)([^`]*)`/g),
+    ])
+    const typed = shellLines().flatMap(({ line }) => [...line.matchAll(/^npx bobbin (\w+)(.*)$/g)])
+    expect(shown.length + typed.length).toBeGreaterThan(10)
+    for (const [text, name = '', rest = ''] of [...shown, ...typed]) {
+      const command = await COMMANDS.find((each) => each.name === name)?.load()
+      const options = Object.entries(command?.options ?? {}).flatMap(([long, { short }]) => [
+        `--${long}`,
+        `-${short}`,
+      ])
+      const used = rest.match(/(?<!\S)--?[a-z][a-z-]*/g) ?? []
+      expect({ text, known: command !== undefined }).toEqual({ text, known: true })
+      expect({ text, unknown: used.filter((each) => !options.includes(each)) }).toEqual({
+        text,
+        unknown: [],
+      })
+    }
+  })
+
+  it('stand in blocks of a language that something checks', () => {
+    const languages = writtenPages().flatMap((page) =>
+      blocksOf(readPage(page)).map(({ language }) => language),
+    )
+    // Programs come from files, commands are run, and the rest is output and pictures.
+    expect([...new Set(languages)].sort()).toEqual(['', 'js', 'sh', 'text'])
+    const pictures = writtenPages().flatMap((page) => {
+      const lines = readPage(page).split('\n')
+      return blocksOf(readPage(page))
+        .filter(({ language }) => language === '' || language === 'text')
+        .flatMap(({ start, end }) => lines.slice(start + 1, end))
+    })
+    expect(
+      pictures.filter((line) => /^(import|export|const|await|npm|npx|\$) /.test(line)),
+    ).toEqual([])
+  })
+})
+
+/** A script of package.json, or `npm test` and `npm start`, which are scripts too. */
+function isScript(line: string): boolean {
+  const [, name = ''] = /^npm (?:run )?([\w:]+)(?: -- .*)?$/.exec(line) ?? []
+  return name in manifest.scripts
+}
 
 describe('npm run docs', () => {
   it('has nothing left to write', () => {

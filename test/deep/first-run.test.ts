@@ -9,12 +9,14 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot, root } from '../../scripts/project.mjs'
 import { type Finished, runCommand } from '../../scripts/run-command.mjs'
+import { shellLines } from '../shell-lines.ts'
 
 const COLD_MS = 300_000
 const WARM_MS = 10_000
@@ -106,6 +108,18 @@ describe('npm start in a fresh clone, with only Node and npm', () => {
       expect({ line, code, output }).toMatchObject({ code: 0 })
       expect(output).not.toBe('')
     }
+  })
+
+  it('runs every command of `bobbin` that the documents show', async () => {
+    const messages = [{ role: 'user', content: 'go' }]
+    writeFileSync(join(clone, 'request.json'), JSON.stringify({ model: 'm', messages }))
+    const lines = shellLines().filter(({ line }) => line.startsWith('npx bobbin'))
+    expect(lines.length).toBeGreaterThan(2)
+    for (const { page, line } of lines) {
+      const { code, output } = await runCommand('sh', ['-c', line], { cwd: clone, env })
+      expect({ page, line, code, output }).toMatchObject({ code: 0 })
+    }
+    rmSync(join(clone, 'request.json'))
   })
 
   it('leaves nothing outside of the ignored folders', () => {

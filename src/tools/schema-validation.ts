@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { brief } from '../core/cut-text.ts'
 import { BobbinError, isBobbinError } from '../core/error.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
 import {
@@ -117,22 +117,8 @@ function jsonSchemaValidator(jsonSchema: JsonObject): Validator {
 
 /** Loaded on first use: most programs describe their tools with a schema library of their own. */
 async function compileJsonSchema(jsonSchema: JsonObject) {
-  const { Validator: JsonSchemaValidator } = await import('@cfworker/json-schema')
-  const validator = new JsonSchemaValidator(structuredClone(jsonSchema), '2020-12', false)
-  return (args: JsonValue): readonly ArgumentIssue[] => {
-    const { valid, errors } = validator.validate(args)
-    if (valid) return []
-    // Parents repeat what their children report; the innermost errors say what to change.
-    const deepest = errors.filter(
-      (error) => !errors.some((other) => isBelow(other.instanceLocation, error.instanceLocation)),
-    )
-    return deepest
-      .slice(0, MAX_ISSUES)
-      .map(({ instanceLocation, error }) =>
-        issue(instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.'), error),
-      )
-  }
+  const { jsonSchemaCheck } = await import('./json-schema-check.ts')
+  const check = jsonSchemaCheck(jsonSchema)
+  return (args: JsonObject): readonly ArgumentIssue[] =>
+    check(args, MAX_ISSUES).map(({ path, message }) => issue(path, message))
 }
-
-const isBelow = (inner: string, outer: string) =>
-  inner.length > outer.length && inner.startsWith(`${outer}/`)

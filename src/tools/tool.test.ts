@@ -3,8 +3,10 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { cpuTime } from '../../test/cpu-time.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { isBobbinError } from '../core/error.ts'
+import type { JsonArray, JsonObject } from '../core/json.ts'
 import { Media } from '../spool/media.ts'
 import { Tool } from './tool.ts'
 import type { ToolOptions } from './tool-options.ts'
@@ -16,6 +18,12 @@ const options = (overrides: Partial<ToolOptions> = {}): ToolOptions => ({
   handler: () => 'log',
   ...overrides,
 })
+
+/** Lists inside each other, each long and with a large member. */
+function nested(depth: number): JsonArray {
+  const items = Array.from({ length: 65 }, (_, i) => `${i}`)
+  return depth === 0 ? ['x'.repeat(1_000_000)] : [...items, nested(depth - 1)]
+}
 
 const throwing = () => {
   throw new Error('no')
@@ -182,5 +190,63 @@ describe('Tool.inputSchema', () => {
       expect(text.length).toBeLessThan(5_000)
       expect(JSON.parse(text)).toEqual(JSON.parse(text.toWellFormed()))
     }
+  })
+
+  it('reports each fault of plain JSON Schema once, where it is', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        a: { $ref: '#/$defs/name' },
+        b: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+        c: { type: 'array', uniqueItems: true },
+      },
+      required: ['d'],
+      additionalProperties: false,
+      $defs: { name: { type: 'string', minLength: 2 } },
+    } as const
+    const tool = new Tool({ ...options(), inputSchema })
+    expect(await tool.validate({ a: 'x', b: null, c: [1, { x: 1 }, { x: 1 }], e: 1 })).toEqual({
+      ok: false,
+      issues: [
+        { path: '', rule: 'Instance does not have required property "d"' },
+        { path: 'a', rule: 'String is too short (1 < 2)' },
+        { path: 'b', rule: 'Instance type "null" is invalid. Expected "string"' },
+        { path: 'b', rule: 'Instance type "null" is invalid. Expected "number"' },
+        { path: 'c', rule: 'Duplicate items at indexes 1 and 2' },
+        { path: 'e', rule: 'is not allowed here' },
+      ],
+    })
+  })
+
+  it('refuses what plain JSON Schema refuses without saying why', async () => {
+    const tool = new Tool({ ...options(), inputSchema: { type: 'object', anyOf: [] } })
+    expect(await tool.validate({})).toMatchObject({ ok: false, issues: [{ path: '' }] })
+  })
+
+  const many = Array.from({ length: 200_000 }, (_, i) => i)
+  const list = (rules: object) => ({
+    type: 'object' as const,
+    properties: { list: { type: 'array', ...rules }, other: { type: 'array' } },
+  })
+  it.each<[string, object, JsonObject, string | undefined]>([
+    ['wrong items', { items: { type: 'string' } }, { list: many }, 'list.0'],
+    ['items that contain nothing', { contains: { type: 'string' } }, { list: many }, 'list'],
+    ['items that differ', { uniqueItems: true }, { list: many }, undefined],
+    ['objects that differ', { uniqueItems: true }, { list: many.map((x) => ({ x })) }, undefined],
+    ['items of which two are equal', { uniqueItems: true }, { list: [...many, 7] }, 'list'],
+    [
+      'equal items elsewhere',
+      { uniqueItems: true },
+      { list: [1, 2], other: [...many, 7] },
+      undefined,
+    ],
+    ['lists in lists', { uniqueItems: true }, { list: [nested(480)] }, undefined],
+  ])('checks %s in bounded time', async (_, rules, args, path) => {
+    const tool = new Tool({ ...options(), inputSchema: list(rules) })
+    const start = cpuTime()
+    const result = await tool.validate(args)
+    expect(cpuTime() - start).toBeLessThan(3_000)
+    if (path === undefined) expect(result.ok).toBe(true)
+    else expect(result).toMatchObject({ ok: false, issues: [{ path }] })
   })
 })

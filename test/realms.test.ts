@@ -30,7 +30,14 @@ async function secondCopy(): Promise<typeof bobbin> {
   return (realm as { bobbin: typeof bobbin }).bobbin
 }
 
-const sample = (kit: typeof bobbin) => {
+const tool = {
+  name: 'a',
+  description: 'a',
+  inputSchema: { type: 'object' },
+  handler: () => 'a',
+} as const
+
+const sample = async (kit: typeof bobbin) => {
   const at = { createdAt: '2026-01-02T00:00:00.000Z' }
   const common = { id: 'x', content: 'text', ...at }
   return {
@@ -51,19 +58,24 @@ const sample = (kit: typeof bobbin) => {
       completedAt: '2026-01-02T00:00:01.000Z',
     }),
     BobbinError: new kit.BobbinError('E_JSON_TOO_DEEP', 'x', { limit: 1 }),
-    Tool: new kit.Tool({
-      name: 'a',
-      description: 'a',
-      inputSchema: { type: 'object' },
-      handler: () => 'a',
+    Tool: new kit.Tool(tool),
+    ArtifactTool: new kit.ArtifactTool(tool),
+    Media: new kit.Media({
+      kind: 'image',
+      mimeType: 'image/png',
+      filename: 'chart.png',
+      trustTier: 'third-party',
+      modalityHazard: 'inert',
+      reader: kit.bytesMedia(Uint8Array.of(1)),
     }),
+    SpooledArtifact: new kit.SpooledArtifact(await kit.memorySpool().write('log')),
   }
 }
 
 describe('instances of another copy of the package in another realm', async () => {
   const other = await secondCopy()
-  const foreign = sample(other)
-  const own = sample(bobbin)
+  const foreign = await sample(other)
+  const own = await sample(bobbin)
 
   it('are strangers to instanceof', () => {
     expect(foreign.ToolCall).not.toBeInstanceOf(bobbin.ToolCall)
@@ -73,7 +85,9 @@ describe('instances of another copy of the package in another realm', async () =
   it.each(Object.keys(own) as (keyof typeof own)[])('pass the guard of %s, both ways', (name) => {
     expect(bobbin.isInstanceOf(foreign[name], name)).toBe(true)
     expect(other.isInstanceOf(own[name], name)).toBe(true)
-    const wrong = Object.keys(own).filter((key) => key !== name)
+    // An artifact tool is a tool.
+    const right = name === 'ArtifactTool' ? ['ArtifactTool', 'Tool'] : [name]
+    const wrong = Object.keys(own).filter((key) => !right.includes(key))
     expect(wrong.some((key) => bobbin.isInstanceOf(foreign[name], key))).toBe(false)
   })
 
@@ -91,7 +105,19 @@ describe('instances of another copy of the package in another realm', async () =
     )
   })
 
-  it('are known from look-alikes of their own realm', () => {
-    expect(bobbin.ToolCall.isToolCall({ ...foreign.ToolCall })).toBe(false)
+  it.each(Object.keys(own) as (keyof typeof own)[])('are known from look-alikes of %s', (name) => {
+    const lookAlikes = [
+      { ...foreign[name] },
+      Object.create(Object.getPrototypeOf(foreign[name])),
+      Object.assign(Object.create(Object.getPrototypeOf(own[name])), foreign[name]),
+      new Proxy(foreign[name], {}),
+    ]
+    for (const value of lookAlikes) expect(bobbin.isInstanceOf(value, name)).toBe(false)
+  })
+
+  it('serve as the results of a record', () => {
+    for (const results of [foreign.SpooledArtifact, [foreign.Media], foreign.Tokenizable]) {
+      expect(new bobbin.ToolCall({ ...own.ToolCall, results }).results).toEqual(results)
+    }
   })
 })

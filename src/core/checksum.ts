@@ -11,6 +11,9 @@ export function checksum(tool: string, args: unknown): string {
   const text = canonicalMember(args, 'args', 2)
   const head = text === undefined ? '{' : `{"args":${text},`
   const digest = sha256Hex(`${head}"tool":${JSON.stringify(tool)}}`)
-  if (facts !== undefined) Object.assign(facts, { tool, checksum: digest })
+  if (facts !== undefined) {
+    facts.tool = tool
+    facts.checksum = digest
+  }
   return digest
 }

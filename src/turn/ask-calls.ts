@@ -99,7 +99,7 @@ function askedCall(
   response: string,
 ): AskedCall {
   const { args, rawArgs } = request
-  const wire = frozenWire(given)
+  const wire = given === OWN_WIRE ? given : frozenWire(given)
   const item: CallItem = { type: 'call', id, tool, args, wire, executedBy: 'runner', response }
   // A wire's own form of what is on the spool would bring the megabytes back.
   const kept = typeof rawArgs === 'object' ? undefined : providerData

@@ -1,5 +1,5 @@
 import { BobbinError } from '../core/error.ts'
-import type { Model } from '../model/model.ts'
+import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish } from '../model/model-event.ts'
 import type { ToolDefinition } from '../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
@@ -8,6 +8,8 @@ import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
@@ -15,10 +17,13 @@ export function modelExecutor(model: Model): Executor {
     const { items, unfinished, usage, reason } = finish
     // What an item of our own says is all that a request says.
     const calls: readonly CallRequest[] = items.filter(isOurs)
-    const detail = { items, unfinished, finish: reason, ...(usage && { usage }) }
     const goesOn =
       calls.length > 0 || unfinished.length > 0 || reason === 'pause' || hasOpenGate(items)
-    return (goesOn ? { ...detail, calls } : { ...detail, answer: textOf(items) }) satisfies Decision
+    const decision: Writable<Decision> = goesOn
+      ? { items, unfinished, finish: reason, calls }
+      : { items, unfinished, finish: reason, answer: textOf(items) }
+    if (usage) decision.usage = usage
+    return decision
   }
 }
 
@@ -27,13 +32,12 @@ async function converse(
   ctx: DispatchContext,
   helpers: ExecutorHelpers,
 ): Promise<Finish> {
-  const request = {
-    ...(ctx.instructions !== undefined && { instructions: ctx.instructions }),
-    items: ctx.items,
-    tools: definitionsOf(ctx.tools),
-    ...(ctx.output && { output: ctx.output }),
-  }
-  const options = { signal: ctx.signal, ...(ctx.mintId && { mint: ctx.mintId }) }
+  const { instructions, output, signal, mintId: mint } = ctx
+  // Spelled out: a spread gives objects of ever new shapes, which every step would stumble over.
+  const request: Writable<ModelRequest> = { items: ctx.items, tools: definitionsOf(ctx.tools) }
+  if (instructions !== undefined) request.instructions = instructions
+  if (output) request.output = output
+  const options: ModelCallOptions = mint ? { signal, mint } : { signal }
   for await (const event of model.stream(request, options)) {
     if (event.type === 'finish') return event
     if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })

@@ -49,123 +49,157 @@ export class PlannedAppend implements AppendPlan {
   readonly gates: readonly string[]
   readonly seals: boolean
   readonly #request: AppendRequest
-  readonly #clean: readonly Moved[]
+  readonly #clean: readonly NewEntry[]
+  /** What was removed from each entry, by its place. */
+  #redacted: Map<number, readonly string[]> | undefined
+  /** Entries that are complete only since their gates have been read. */
+  #completed: Map<number, NewEntry> | undefined
+  #gates: Map<string, GateRow> | undefined
   #rows: readonly EntryRow[] = []
-  #stored: readonly Moved[] = []
 
   constructor(request: AppendRequest) {
-    const { entries, redact } = request
     this.#request = request
-    const clean: Moved[] = []
-    const opened: string[] = []
-    const closed: string[] = []
+    const { entries, redact } = request
+    this.#clean = redact === undefined ? entries : this.#redact(entries, redact)
     let seals = false
-    for (const entry of entries) {
-      if (entry.kind === 'gate-opened') opened.push(entry.data.id)
-      else if (entry.kind === 'gate-closed') closed.push(entry.data.id)
-      else if (entry.kind === 'turn-end') seals = true
-      // What closes a gate is complete, and can be redacted, only when its gate has been read.
-      const isWhole = redact === undefined || entry.kind === 'gate-closed'
-      clean.push(isWhole ? { entry } : redactEntry(plainEntry(entry), redact))
+    let closes = false
+    for (let at = 0; at < entries.length; at++) {
+      const { kind } = entries[at] as NewEntry
+      seals ||= kind === 'turn-end'
+      closes ||= kind === 'gate-closed'
     }
-    this.#clean = clean
     this.seals = seals
-    this.gates = closed.filter((id) => !opened.includes(id)).map(columnText)
+    this.gates = closes ? gatesToRead(entries) : []
+  }
+
+  #redact(entries: readonly NewEntry[], redact: Redact): readonly NewEntry[] {
+    return entries.map((entry, at) => {
+      // What closes a gate is complete, and can be redacted, only when its gate has been read.
+      if (entry.kind === 'gate-closed') return entry
+      const clean = redactEntry(plainEntry(entry), redact)
+      if (clean.redacted !== undefined) this.#noteRemoved(at, clean.redacted)
+      return clean.entry
+    })
   }
 
   prepare(state: AppendState): AppendBatch {
-    const { conversation, key, now } = this.#request
+    const { conversation, epoch, key, now } = this.#request
     const digests = [...state.unsealed]
-    const rows: EntryRow[] = []
+    this.#gates = undefined
     let { seal, sealedSeq } = state.row
-    const gates = this.#stamp(state, (entry, stamp) => {
-      let row = encodeEntry(plainEntry(entry), stamp)
+    const rows = this.#clean.map((_, at): EntryRow => {
+      const seq = state.row.length + at + 1
+      const entry = plainEntry(this.#entry(at, state.gates))
+      const stamp = { seq, time: this.#time(at), epoch, redacted: this.#removed(at) }
+      const row = encodeEntry(entry, stamp)
       digests.push(row.digest)
-      if (entry.kind === 'turn-end') {
-        seal = sealOf({ key: key(state.row), conversation, previous: seal, digests })
-        sealedSeq = stamp.seq
-        digests.length = 0
-        row = { ...row, seal }
-      }
-      rows.push(row)
+      if (entry.kind !== 'turn-end') return row
+      seal = sealOf({ key: key(state.row), conversation, previous: seal, digests })
+      sealedSeq = seq
+      digests.length = 0
+      return { ...row, seal }
     })
     this.#rows = rows
-    const bytes = this.#bytes()
-    const blobs = bytes.blobs.map(({ digest, blob }) => ({ digest, bytes: bytesOf(blob) }))
-    const references = [...bytes.references]
+    const blobs = this.#blobs().map(({ digest, blob }) => ({ digest, bytes: bytesOf(blob) }))
+    const references = [...new Set(this.#references(blobs))]
+    const gates = [...(this.#gates ?? NO_GATES).values()]
     return { entries: rows, blobs, references, gates, seal, sealedSeq, updatedAt: now }
   }
 
   hold(state: MemoryState): MemoryBatch {
-    const { conversation, key } = this.#request
+    const { conversation, epoch, key, now: updatedAt } = this.#request
+    this.#gates = undefined
     const rows: MemoryRow[] = []
     let { sealing: previous } = state
-    let unsealed = this.seals ? [...state.unsealed()] : []
-    const gates = this.#stamp(state, (entry, stamp) => {
-      const row = new MemoryRow(entry, stamp)
+    let unsealed = this.seals ? [...state.unsealed()] : undefined
+    for (let at = 0; at < this.#clean.length; at++) {
+      const seq = state.row.length + at + 1
+      const entry = this.#entry(at, state.gates)
+      const row = new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at))
       rows.push(row)
-      if (!this.seals) return
-      unsealed.push(row)
-      if (entry.kind !== 'turn-end') return
+      unsealed?.push(row)
+      if (entry.kind !== 'turn-end' || unsealed === undefined) continue
       const sealed = { key: key(state.row), conversation, previous, rows: unsealed }
       row.sealing = previous = new LazySeal(sealed)
       unsealed = []
-    })
+    }
     this.#rows = rows
-    const { blobs, references } = this.#bytes()
-    return { entries: rows, blobs, references, gates, updatedAt: this.#request.now }
+    const blobs = this.#blobs()
+    const gates = this.#gates ?? NO_GATES
+    return { entries: rows, blobs, references: this.#references(blobs), gates, updatedAt }
   }
 
   /** The entries as they were stored. */
   stored(): readonly Entry[] {
     const { epoch } = this.#request
-    return this.#stored.map(({ entry, redacted }, at) =>
-      entryOf(plainEntry(entry), { epoch, redacted }, this.#rows[at] as EntryRow),
-    )
+    return this.#rows.map((row, at) => {
+      const entry = this.#completed?.get(at) ?? (this.#clean[at] as NewEntry)
+      return entryOf(plainEntry(entry), { epoch, redacted: this.#removed(at) }, row)
+    })
   }
 
-  /** Gives each entry its place and time; what becomes of the gates comes back. */
-  #stamp(
-    state: { readonly row: ConversationRow; readonly gates: ReadonlyMap<string, GateRow> },
-    take: (entry: NewEntry, stamp: EntryStamp) => void,
-  ): readonly GateRow[] {
-    const { imported, now, epoch } = this.#request
-    const stored: Moved[] = []
-    let gates: Map<string, GateRow> | undefined
-    let seq = state.row.length
-    for (const part of this.#clean) {
-      const brought = imported?.[stored.length]
-      const time = brought?.time ?? now
-      let moved = part
-      if (part.entry.kind === 'gate-opened' || part.entry.kind === 'gate-closed') {
-        gates ??= new Map()
-        moved = moveGate(this.#request, part, time, gates, state.gates)
-      }
-      const redacted = union(brought?.redacted, moved.redacted)
-      stored.push(redacted === undefined ? moved : { entry: moved.entry, redacted })
-      take(moved.entry, { seq: ++seq, time, epoch, redacted })
-    }
-    this.#stored = stored
-    return gates === undefined ? [] : [...gates.values()]
+  #time(at: number): number {
+    return this.#request.imported?.[at]?.time ?? this.#request.now
   }
 
-  /** The blobs, and what the entries refer to; results that were redacted are not stored at all. */
-  #bytes(): { readonly blobs: readonly BlobRow[]; readonly references: ReadonlySet<string> } {
+  #removed(at: number): readonly string[] | undefined {
+    return union(this.#request.imported?.[at]?.redacted, this.#redacted?.get(at))
+  }
+
+  #noteRemoved(at: number, paths: readonly string[]): void {
+    this.#redacted ??= new Map()
+    this.#redacted.set(at, paths)
+  }
+
+  /** The entry at a place, when it has done to its gate what it does. */
+  #entry(at: number, known: ReadonlyMap<string, GateRow>): NewEntry {
+    const entry = this.#clean[at] as NewEntry
+    if (entry.kind !== 'gate-opened' && entry.kind !== 'gate-closed') return entry
+    this.#gates ??= new Map()
+    const done = moveGate(this.#request, entry, this.#time(at), this.#gates, known)
+    if (done.redacted !== undefined) this.#noteRemoved(at, done.redacted)
+    if (done.entry !== entry) (this.#completed ??= new Map()).set(at, done.entry)
+    return done.entry
+  }
+
+  /** The blobs to store; results that were redacted are none of them. */
+  #blobs(): readonly BlobRow[] {
     const { entries, redact } = this.#request
-    const references = new Set<string>()
-    for (const { entry } of this.#clean) {
-      for (const digest of referencesOf(entry)) references.add(digest)
-    }
-    const isRedacted = (digest: string) =>
-      !references.has(digest) && entries.some((entry) => referencesOf(entry).includes(digest))
     const blobs: BlobRow[] = []
     for (const blob of this.#request.blobs) {
       const digest = blob instanceof SmallText ? blob.digest : sha256Hex(blob)
-      if (redact === undefined || !isRedacted(digest)) blobs.push({ digest, blob })
+      const isRedacted =
+        redact !== undefined &&
+        !this.#clean.some((entry) => referencesOf(entry).includes(digest)) &&
+        entries.some((entry) => referencesOf(entry).includes(digest))
+      if (!isRedacted) blobs.push({ digest, blob })
     }
-    for (const { digest } of blobs) references.add(digest)
-    return { blobs, references }
+    return blobs
   }
+
+  /** What the entries refer to, and what is stored with them; some of it more than once. */
+  #references(blobs: readonly { readonly digest: string }[]): readonly string[] {
+    const references: string[] = []
+    for (let at = 0; at < this.#clean.length; at++) {
+      const own = referencesOf(this.#clean[at] as NewEntry)
+      for (let i = 0; i < own.length; i++) references.push(own[i] as string)
+    }
+    for (const { digest } of blobs) references.push(digest)
+    return references
+  }
+}
+
+const NO_GATES: ReadonlyMap<string, GateRow> = new Map()
+
+/** The gates that an append closes without having opened them. */
+function gatesToRead(entries: readonly NewEntry[]): readonly string[] {
+  const opened = new Set<string>()
+  const closed: string[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'gate-opened') opened.add(entry.data.id)
+    else if (entry.kind === 'gate-closed') closed.push(entry.data.id)
+  }
+  return closed.filter((id) => !opened.has(id)).map(columnText)
 }
 
 /** The bytes of a blob; a text has them only now. */
@@ -191,27 +225,19 @@ function entryOf(
   return Object.freeze(entry) as Entry
 }
 
-interface Moved {
-  readonly entry: NewEntry
-  readonly redacted?: readonly string[]
-}
-
 /** What an entry does to a gate; one that closes it is completed with the decision that was used. */
 function moveGate(
-  request: AppendRequest,
-  part: Moved,
+  { conversation, imported, redact }: AppendRequest,
+  entry: NewEntry & { kind: 'gate-opened' | 'gate-closed' },
   now: number,
   moved: Map<string, GateRow>,
   known: ReadonlyMap<string, GateRow>,
-): Moved {
-  const { entry } = part
-  const { conversation, imported, redact } = request
+): ReturnType<typeof redactEntry> {
   const put = (gate: Gate) => void moved.set(columnText(gate.id), encodeGate(gate))
   if (entry.kind === 'gate-opened') {
     put(openedGate(entry.data, { conversation, turnId: entry.turnId, now }))
-    return part
+    return { entry }
   }
-  if (entry.kind !== 'gate-closed') return part
   const { id, outcome } = entry.data
   const row = moved.get(columnText(id)) ?? known.get(columnText(id))
   if (row === undefined) throw notFound('gate', id)
@@ -226,7 +252,8 @@ function moveGate(
 
 /** Refuses bytes that belong on the spool. */
 export function assertBlobs(blobs: readonly StoredBlob[]): void {
-  for (const [index, { byteLength }] of blobs.entries()) {
+  for (let index = 0; index < blobs.length; index++) {
+    const { byteLength } = blobs[index] as StoredBlob
     if (byteLength > MAX_BLOB_BYTES) {
       const rule = `has ${byteLength} bytes: what is larger than ${MAX_BLOB_BYTES} goes to the spool`
       throw invalidInput(`blobs.${index}`, rule)

@@ -69,7 +69,8 @@ export function createStore(
       key,
       imported,
     })
-    const outcome = await driver.append(conversation, epoch, plan)
+    const appending = driver.append(conversation, epoch, plan)
+    const outcome = appending instanceof Promise ? await appending : appending
     if (outcome.status === 'missing') throw notFound('conversation', conversation)
     if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
     if (outcome.status === 'duplicate') throw await duplicateIn(driver, conversation, entries)

@@ -106,23 +106,30 @@ export function parseBody(where: string, body: string): Entry {
 
 /** Refuses what is no entry at all; the types cannot speak for JavaScript callers. */
 export function assertNewEntry(entry: NewEntry, place: number | string): void {
-  const refuse = (member: string, rule: string) =>
-    invalidInput(`${typeof place === 'number' ? `entries.${place}` : place}${member}`, rule)
-  if (typeof entry !== 'object' || entry === null) throw refuse('', 'must be an object')
+  const fault = faultOf(entry)
+  if (fault === undefined) return
+  const where = typeof place === 'number' ? `entries.${place}` : place
+  throw invalidInput(`${where}${fault[0]}`, fault[1])
+}
+
+/** Which member of an entry breaks which rule. */
+function faultOf(entry: NewEntry): readonly [member: string, rule: string] | undefined {
+  if (typeof entry !== 'object' || entry === null) return ['', 'must be an object']
   if (!ENTRY_KINDS.includes(entry.kind)) {
-    throw refuse('.kind', `must be one of ${ENTRY_KINDS.join(', ')}`)
+    return ['.kind', `must be one of ${ENTRY_KINDS.join(', ')}`]
   }
   if (typeof entry.turnId !== 'string' || entry.turnId === '') {
-    throw refuse('.turnId', 'must be a non-empty string')
+    return ['.turnId', 'must be a non-empty string']
   }
   const data: unknown = entry.data
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    throw refuse('.data', 'must be an object')
+    return ['.data', 'must be an object']
   }
-  if (hasId(entry) && entry.kind !== 'turn-start') {
-    const { id } = data as { id?: unknown }
-    if (typeof id !== 'string' || id === '') throw refuse('.data.id', 'must be a non-empty string')
-  }
+  if (!hasId(entry) || entry.kind === 'turn-start') return undefined
+  const { id } = data as { id?: unknown }
+  return typeof id === 'string' && id !== ''
+    ? undefined
+    : ['.data.id', 'must be a non-empty string']
 }
 
 function tooLarge(kind: string, actual: number): BobbinError<'E_LIMIT_EXCEEDED'> {

@@ -93,7 +93,7 @@ export function memoryDriver(): StoreDriver {
       if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map<string, HeldRow>()))
       ofKind.set(entry.id, entry)
     }
-    for (const gate of batch.gates) into.gates.set(gate.id, gate)
+    for (const [id, gate] of batch.gates) into.gates.set(id, gate)
     for (const { digest, blob } of batch.blobs) {
       if (!blobs.has(digest)) blobs.set(digest, blob instanceof Uint8Array ? blob.slice() : blob)
     }
@@ -136,7 +136,7 @@ export function memoryDriver(): StoreDriver {
       return row?.snapshot()
     },
 
-    async append(conversation, epoch, plan) {
+    append(conversation, epoch, plan) {
       const known = held.get(conversation)
       if (known === undefined) return { status: 'missing' }
       const { row, gates, entries } = known

@@ -1,6 +1,6 @@
 import type { NewEntry } from './entry.ts'
-import { columnsOf, columnText, type EntryStamp, encodeEntry } from './entry-text.ts'
-import { LastingEntry } from './lasting-entry.ts'
+import { columnsOf, columnText, encodeEntry } from './entry-text.ts'
+import { LastingEntry, plainEntry } from './lasting-entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { EntryRow, HeldRow } from './store-driver.ts'
 
@@ -16,16 +16,22 @@ export class MemoryRow implements HeldRow {
   #source: NewEntry | undefined
   #written: EntryRow | undefined
 
-  constructor(entry: NewEntry, stamp: EntryStamp) {
-    this.seq = stamp.seq
-    this.time = stamp.time
+  constructor(
+    entry: NewEntry,
+    seq: number,
+    time: number,
+    epoch: number,
+    redacted: readonly string[] | undefined,
+  ) {
+    this.seq = seq
+    this.time = time
     this.kind = entry.kind
-    this.#epoch = stamp.epoch
-    if (entry instanceof LastingEntry && stamp.redacted === undefined) {
+    this.#epoch = epoch
+    if (entry instanceof LastingEntry && redacted === undefined) {
       this.#source = entry
       this.id = entry.kind === 'history-item' ? null : columnText((entry.data as { id: string }).id)
     } else {
-      this.#written = encodeEntry(entry, stamp)
+      this.#written = encodeEntry(plainEntry(entry), { seq, time, epoch, redacted })
       this.id = this.#written.id
     }
   }

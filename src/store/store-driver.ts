@@ -11,7 +11,11 @@ export interface StoreDriver {
   acquire(request: AcquireRequest): Promise<Acquired>
   /** Sets the lease's end while `epoch` is current; gives the conversation as it is then. */
   extend(conversation: string, epoch: number, until: number): Promise<ConversationRow | undefined>
-  append(conversation: string, epoch: number, plan: AppendPlan): Promise<AppendOutcome>
+  append(
+    conversation: string,
+    epoch: number,
+    plan: AppendPlan,
+  ): AppendOutcome | Promise<AppendOutcome>
   /** Entries from `from` on in order of `seq`, at most `limit`. */
   texts(conversation: string, from: number, limit: number): Promise<readonly EntryText[]>
   /** The same with every column, for verification. */
@@ -134,10 +138,13 @@ export interface MemoryState extends Pick<AppendState, 'row' | 'gates'> {
   unsealed(): readonly HeldRow[]
 }
 
-export interface MemoryBatch extends Pick<AppendBatch, 'gates' | 'updatedAt'> {
+export interface MemoryBatch extends Pick<AppendBatch, 'updatedAt'> {
   readonly entries: readonly HeldRow[]
+  /** Added or replaced. */
+  readonly gates: ReadonlyMap<string, GateRow>
   readonly blobs: readonly BlobRow[]
-  readonly references: ReadonlySet<string>
+  /** Some of them more than once. */
+  readonly references: readonly string[]
 }
 
 export interface BlobRow {

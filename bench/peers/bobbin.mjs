@@ -2,8 +2,6 @@
 import { Tool, TurnRunner } from '../../dist/index.js'
 import { ANSWER, DESCRIPTION, parameters, QUESTION, TOOL } from './scenario.mjs'
 
-const wire = { provider: 'bench', api: 'bench', type: 'function_call', origin: 'natural' }
-
 export async function loop(scenario) {
   const model = {
     api: 'bench',
@@ -15,7 +13,13 @@ export async function loop(scenario) {
         id,
         tool: TOOL,
         args,
-        wire: { ...wire, callId: id },
+        wire: {
+          provider: 'bench',
+          api: 'bench',
+          type: 'function_call',
+          callId: id,
+          origin: 'natural',
+        },
         executedBy: 'runner',
       }))
       const answer = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: ANSWER }] }

@@ -51,8 +51,14 @@ export function frozenWire(wire: WireReference): WireReference {
   if (callId !== undefined) copy.callId = callId
   if (itemId !== undefined) copy.itemId = itemId
   if (outputId !== undefined) copy.outputId = outputId
-  const isWhole = Object.keys(copy).length === Object.keys(wire).length
-  return Object.freeze(isWhole ? copy : { ...wire })
+  return Object.freeze(keyCount(copy) === keyCount(wire) ? copy : { ...wire })
+}
+
+/** How many keys an object shows, without making a list of them. */
+function keyCount(value: object): number {
+  let count = 0
+  for (const _ in value) count++
+  return count
 }
 
 /** Opaque state that only the provider that made it may see again. */

@@ -42,15 +42,29 @@ export function envelope(
   const shown = bodyText(body)
   const shownDigest = digest !== undefined && shown === body ? digest : sha256Hex(shown)
   const mark = nonce(key, id, index === undefined ? role : `${role}/${index}`, shownDigest)
-  const pieces = [`<${TAG_NAME} role="${role}" trust="${trust}" id="`, headerValue(id), '"']
-  if (index !== undefined) pieces.push(` index="${index}"`)
+  let rest = index === undefined ? '' : ` index="${index}"`
   for (const name in details) {
     const value = details[name]
-    if (value !== undefined) pieces.push(' ', name, '="', headerValue(String(value)), '"')
+    if (value !== undefined) rest += ` ${name}="${headerValue(String(value))}"`
   }
-  pieces.push(' nonce="', mark, '">\n', shown, `\n</${TAG_NAME} nonce="`, mark, '">')
   // Joined, not added up: the history keeps this text, and the engine would keep every piece of a sum.
-  return pieces.join('')
+  return [
+    `<${TAG_NAME} role="`,
+    role,
+    '" trust="',
+    trust,
+    '" id="',
+    headerValue(id),
+    '"',
+    rest,
+    ' nonce="',
+    mark,
+    '">\n',
+    shown,
+    `\n</${TAG_NAME} nonce="`,
+    mark,
+    '">',
+  ].join('')
 }
 
 /** Text as an envelope shows it: nothing invisible, no chat markers, no tag of ours. */

@@ -119,13 +119,14 @@ const toolCallSchema = withShortcut(carefulToolCall, (input, config) => {
 
 type Fields = v.InferOutput<typeof fields>
 
+type Completed = 'checksum' | 'settlement' | 'updatedAt'
+
 /** The parsed object is ours alone: completing it in place costs half of what a copy does. */
 function completed(value: Fields) {
-  return Object.assign(value, {
-    checksum: value.checksum ?? checksum(value.tool, value.args),
-    settlement: value.settlement ?? (value.isError ? ('failed' as const) : ('ok' as const)),
-    updatedAt: value.updatedAt ?? value.completedAt,
-  })
+  value.checksum ??= checksum(value.tool, value.args)
+  value.settlement ??= value.isError ? 'failed' : 'ok'
+  value.updatedAt ??= value.completedAt
+  return value as Fields & { [K in Completed]: NonNullable<Fields[K]> }
 }
 
 function isNonEmptyList(input: unknown): boolean {

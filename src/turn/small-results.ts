@@ -10,6 +10,8 @@ export interface ResultSpool extends Pick<SpoolStore, 'read'> {
   /** Whether these bytes will be found again with the conversation. */
   has(digest: string): Promise<boolean>
   write(data: SpoolInput, options?: { readonly signal?: AbortSignal }): Promise<SpoolReader>
+  /** Holds a small text at once, where that takes no waiting. */
+  writeNow(text: string): SpoolReader | undefined
   /** What is in a small result that no settlement has committed yet. */
   uncommitted(digest: string): StoredBlob | undefined
   /** Called once the bytes are durable. */
@@ -29,6 +31,12 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       const reader = await readerOf(small)
       waiting.set(reader.digest, small)
       return reader
+    },
+    writeNow(text) {
+      const small = smallOf(text)
+      if (!(small instanceof SmallText)) return undefined
+      waiting.set(small.digest, small)
+      return small
     },
     async read(digest) {
       const blob = waiting.get(digest) ?? (await store.blob(digest))

@@ -44,12 +44,15 @@ export class TurnRequest {
       })
   }
 
-  /** Brings the request up to date before an iteration; a reason to stop when it cannot be made to fit. */
-  async prepare(
+  /**
+   * Brings the request up to date before an iteration; a reason to stop when it cannot be made to fit.
+   * Without a budget there is nothing to wait for.
+   */
+  prepare(
     tools: () => readonly ToolDefinition[],
     output: JsonObject | undefined,
     onReport: (report: BudgetReport) => void,
-  ): Promise<StopReason | undefined> {
+  ): StopReason | undefined | Promise<StopReason | undefined> {
     const { memories, retrievables } = this
     const context = this.#renderContext({ memories, retrievables })
     this.#conversation.lowerTrust(context.trust)
@@ -58,12 +61,19 @@ export class TurnRequest {
       this.instructions = withContext(instructions, context.pieces)
       return undefined
     }
-    await this.#count(this.#budget)
     const parts = { instructions, tools: tools(), context: context.pieces }
-    const request = { ...parts, ...(output && { output }) }
-    const { items, context: kept, report } = await this.#budget.fit(request)
+    return this.#fit(this.#budget, { ...parts, ...(output && { output }) }, onReport)
+  }
+
+  async #fit(
+    budget: HistoryBudget,
+    request: Parameters<HistoryBudget['fit']>[0],
+    onReport: (report: BudgetReport) => void,
+  ): Promise<StopReason | undefined> {
+    await this.#count(budget)
+    const { items, context: kept, report } = await budget.fit(request)
     this.items = items
-    this.instructions = withContext(instructions, kept)
+    this.instructions = withContext(request.instructions ?? '', kept)
     // What became a handle needs tools to read it.
     this.#conversation.handles += report.turnedToHandles.length
     onReport(report)

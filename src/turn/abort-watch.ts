@@ -45,7 +45,7 @@ export class AbortWatch {
    * Waits for `work` no longer than the signal allows and rejects with its reason then. Whatever the
    * work still does is nobody's concern any more.
    */
-  orAborted<T>(work: Promise<T>): Promise<T> {
+  orAborted<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const watched: Watched = {
         deadline: Number.POSITIVE_INFINITY,

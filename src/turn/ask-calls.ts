@@ -23,50 +23,71 @@ export interface AskedCall {
   /** Paths of arguments that were removed before storing; such a call cannot be run any more. */
   readonly redacted?: readonly string[]
   /** Why it will not run whatever else is said, if so. */
-  readonly unfinished?: string
+  readonly unfinished?: string | undefined
 }
 
 /** A response as it goes into the log: its items in wire order, its calls among them. */
 export interface AskedBatch {
-  readonly items: readonly HistoryItem[]
-  readonly entries: readonly NewEntry[]
+  readonly items: HistoryItem[]
+  /** Whoever commits them adds the rest of the commit. */
+  readonly entries: NewEntry[]
   readonly calls: readonly AskedCall[]
 }
 
 const UNFINISHED = 'The response ended before this call was finished; it was not run.'
 
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
-export async function askCalls(turn: Turn, decision: Decision): Promise<AskedBatch> {
+export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<AskedBatch> {
   const response = `${turn.id}/${turn.iteration}`
-  const calls: AskedCall[] = []
-  const items: HistoryItem[] = []
+  const items: (HistoryItem | Promise<AskedCall>)[] = []
+  const calls: (AskedCall | Promise<AskedCall>)[] = []
+  const ask = (request: CallRequest, unfinished?: string) => {
+    const asked = askOne(turn, request, response, unfinished)
+    calls.push(asked)
+    items.push(asked instanceof Promise ? asked : asked.item)
+  }
   const requests = 'calls' in decision ? decision.calls : []
   let next = 0
   for (const item of itemsOf(decision)) {
     if (item.type === 'call' && item.executedBy === 'runner' && item.result === undefined) {
-      const asking = askOne(turn, requests[next++] ?? item, response)
-      const asked = asking instanceof Promise ? await asking : asking
-      calls.push(asked)
-      items.push(asked.item)
+      ask(requests[next++] ?? item)
     } else if (item.type === 'call' || item.type === 'openCall') {
       items.push({ ...item, id: turn.conversation.ids.claim(item.id), response })
     } else {
       items.push({ ...item, response })
     }
   }
-  for (; next < requests.length; next++) {
-    const asked = await askOne(turn, requests[next] as CallRequest, response)
-    calls.push(asked)
-    items.push(asked.item)
-  }
+  for (; next < requests.length; next++) ask(requests[next] as CallRequest)
   for (const { tool, callId, rawArgs } of decision.unfinished ?? []) {
     const request = { tool, args: rawArgs, rawArgs, ...(callId !== undefined && { id: callId }) }
-    const asked = await askOne(turn, request, response)
-    calls.push({ ...asked, unfinished: UNFINISHED })
-    items.push(asked.item)
+    ask(request, UNFINISHED)
   }
-  const entries = items.map((item) => entryOf(turn, item))
-  entries.push(...noAnswerMark(turn.id, decision))
+  return calls.some((asked) => asked instanceof Promise)
+    ? waitedFor(turn, decision, items, calls)
+    : batchOf(turn, decision, items as HistoryItem[], calls as AskedCall[])
+}
+
+/** Long texts are on their way to the spool. */
+async function waitedFor(
+  turn: Turn,
+  decision: Decision,
+  items: readonly (HistoryItem | Promise<AskedCall>)[],
+  calls: readonly (AskedCall | Promise<AskedCall>)[],
+): Promise<AskedBatch> {
+  const placed = items.map(async (item) => (item instanceof Promise ? (await item).item : item))
+  return batchOf(turn, decision, await Promise.all(placed), await Promise.all(calls))
+}
+
+function batchOf(
+  turn: Turn,
+  decision: Decision,
+  items: HistoryItem[],
+  calls: readonly AskedCall[],
+): AskedBatch {
+  const entries: NewEntry[] = []
+  for (const item of items) entries.push(entryOf(turn, item))
+  const mark = noAnswerMark(turn.id, decision)
+  if (mark !== undefined) entries.push(mark)
   return { items, calls, entries }
 }
 
@@ -79,16 +100,17 @@ function askOne(
   turn: Turn,
   request: CallRequest,
   response: string,
+  unfinished: string | undefined,
 ): AskedCall | Promise<AskedCall> {
   const id = turn.conversation.ids.claim(request.id || turn.settings.ids())
   const read = readRequest(request)
   const { rawArgs } = read
   if (typeof rawArgs === 'string' && rawArgs.length > MAX_BLOB_BYTES) {
     return spoolLongText(turn, read, rawArgs).then((spooled) =>
-      askedCall(turn, id, request, spooled, response),
+      askedCall(turn, id, request, spooled, response, unfinished),
     )
   }
-  return askedCall(turn, id, request, read, response)
+  return askedCall(turn, id, request, read, response, unfinished)
 }
 
 function askedCall(
@@ -97,6 +119,7 @@ function askedCall(
   { tool, wire: given = OWN_WIRE, providerData }: CallRequest,
   request: ReadRequest,
   response: string,
+  unfinished: string | undefined,
 ): AskedCall {
   const { args, rawArgs } = request
   const wire = given === OWN_WIRE ? given : frozenWire(given)
@@ -115,6 +138,7 @@ function askedCall(
           ...(kept && { providerData: kept }),
         },
     createdAt: turn.settings.clock.now(),
+    unfinished,
   }
 }
 

@@ -186,12 +186,13 @@ export class CallAttempt implements ExecutionContext, Watched {
   }
 
   /** The conversation's spool, without the secrets that the turn was given. */
-  get #spool(): Pick<ResultSpool, 'write' | 'has'> {
+  get #spool(): Pick<ResultSpool, 'write' | 'has' | 'writeNow'> {
     const { results, scrubber } = this.#turn
     if (scrubber.secret === undefined) return results
     return {
       has: (digest) => results.has(digest),
       write: (data, options) => results.write(scrubber.data(data), options),
+      writeNow: (text) => results.writeNow(scrubber.text(text)),
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isBobbinError } from '../core/error.ts'
+import { isThenable } from '../core/thenable.ts'
 import { errorText } from './error-text.ts'
 import type { Decision, ExecutorHelpers } from './executor.ts'
 import type { Turn } from './turn.ts'
@@ -15,8 +16,10 @@ export async function decide(turn: Turn): Promise<Decision> {
   for (let attempt = 0; ; attempt++) {
     try {
       signal.throwIfAborted()
-      const deciding = settings.executor(turn.ctx, helpers(turn, attempt))
-      return await turn.interruption.watch.orAborted(Promise.resolve(deciding))
+      const deciding: unknown = settings.executor(turn.ctx, helpers(turn, attempt))
+      // Rules without a promise are welcome, whatever the type says.
+      if (!isThenable(deciding)) return deciding as Decision
+      return await turn.interruption.watch.orAborted(deciding as PromiseLike<Decision>)
     } catch (error) {
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`

@@ -1,42 +1,58 @@
+import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { askCalls } from './ask-calls.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
 import { definitionsOf } from './model-executor.ts'
-import type { DispatchEnd } from './outcome.ts'
+import type { DispatchEnd, StopReason } from './outcome.ts'
 import { runBatch } from './run-batch.ts'
 import type { Turn } from './turn.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */
 export async function dispatch(turn: Turn): Promise<DispatchEnd> {
+  const { observed, origin } = turn
   for (;;) {
-    const limit = await beginIteration(turn)
+    const begun = beginIteration(turn)
+    const limit = begun instanceof Promise ? await begun : begun
     if (limit !== undefined) return limit
-    const { iteration, observed, origin } = turn
-    observed.emit('iterationStart', { iteration }, origin)
+    const { iteration } = turn
+    if (observed.has('iterationStart')) observed.emit('iterationStart', { iteration }, origin)
     const decision = await decide(turn)
     addUsage(turn, decision)
     const end = await act(turn, decision)
-    const calls = 'calls' in decision ? decision.calls.length : 0
-    observed.emit('iterationEnd', { iteration, calls }, origin)
+    if (observed.has('iterationEnd')) {
+      const calls = 'calls' in decision ? decision.calls.length : 0
+      observed.emit('iterationEnd', { iteration, calls }, origin)
+    }
     if (end !== undefined) return end
   }
 }
 
 /** Says why the executor must not be asked once more, if so; makes the request ready otherwise. */
-async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
+function beginIteration(turn: Turn): DispatchEnd | undefined | Promise<DispatchEnd | undefined> {
   const { settings, startedAt } = turn
   if (turn.signal.aborted) return turn.interruption.end()
   const iteration = turn.iteration + 1
-  const limit = limitReached(settings.limits, { iteration, startedAt }, settings.clock)
+  const limit = limitReached(settings.limits, iteration, startedAt, settings.clock)
   if (limit !== undefined) return { status: 'stopped', text: '', reason: limit }
   turn.iteration = iteration
   const offered = turn.ctx.tools
-  const short = await fitRequest(turn)
-  // The first handle brings tools to read it, which take room themselves.
-  const reason = turn.ctx.tools === offered ? short : await fitRequest(turn)
-  return reason && { status: 'stopped', text: '', reason }
+  const short = fitRequest(turn)
+  return short instanceof Promise ? fitted(turn, short, offered) : shortOf(short)
 }
+
+async function fitted(
+  turn: Turn,
+  fitting: Promise<StopReason | undefined>,
+  offered: ToolRegistry,
+): Promise<DispatchEnd | undefined> {
+  const short = await fitting
+  // The first handle brings tools to read it, which take room themselves.
+  return shortOf(turn.ctx.tools === offered ? short : await fitRequest(turn))
+}
+
+const shortOf = (reason: StopReason | undefined): DispatchEnd | undefined =>
+  reason && { status: 'stopped', text: '', reason }
 
 function fitRequest({ request, ctx, observed, origin }: Turn) {
   return request.prepare(
@@ -51,7 +67,8 @@ async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefi
   const isAnswer = 'answer' in decision
   // An answer that came too late is not recorded; calls are, as calls that did not run.
   if (isAnswer && turn.signal.aborted) return turn.interruption.end()
-  const batch = await askCalls(turn, decision)
+  const asking = askCalls(turn, decision)
+  const batch = asking instanceof Promise ? await asking : asking
   const { waits, stop } = await runBatch(turn, batch)
   if (isAnswer && !waits) return answered(decision)
   if (turn.signal.aborted) return turn.interruption.end()

@@ -22,7 +22,7 @@ interface DecisionDetail {
   readonly items?: readonly HistoryItem[]
   /** Calls that were begun and not validly finished: told, settled as refused, never run. */
   readonly unfinished?: readonly UnfinishedCall[]
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
   readonly finish?: FinishReason
 }
 

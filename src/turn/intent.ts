@@ -7,16 +7,31 @@ import type { Turn } from './turn.ts'
 /** What a call is about to do. The key stays the same for every attempt at it. */
 export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
   const { id, request, createdAt, item } = asked
-  return {
+  const intent: Mutable<Intent> = {
     id,
     tool: request.tool,
     args: request.args,
     checksum: request.checksum,
-    ...(tool.effect !== undefined && { effect: tool.effect }),
     idempotencyKey: `${turn.conversation.id}/${id}`,
-    createdAt: new Date(createdAt).toISOString(),
-    ...(item.wire.api !== 'executor' && { wire: item.wire }),
+    createdAt: isoText(createdAt),
   }
+  if (tool.effect !== undefined) intent.effect = tool.effect
+  if (item.wire.api !== 'executor') intent.wire = item.wire
+  return intent
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+let lastTime = Number.NaN
+let lastText = ''
+
+/** Calls of one millisecond share the text of their time, which takes as long to write as the rest. */
+function isoText(millis: number): string {
+  if (millis !== lastTime) {
+    lastText = new Date(millis).toISOString()
+    lastTime = millis
+  }
+  return lastText
 }
 
 /** The entry that makes an intent durable. */

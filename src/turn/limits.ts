@@ -18,13 +18,14 @@ export const TURN_LIMITS: TurnLimits = {
 /** Says why a turn must not go round once more, if so. */
 export function limitReached(
   limits: TurnLimits,
-  turn: { readonly iteration: number; readonly startedAt: number },
+  iteration: number,
+  startedAt: number,
   clock: Clock,
 ): StopReason | undefined {
-  if (turn.iteration > limits.maxIterations) {
+  if (iteration > limits.maxIterations) {
     return stop('MAX_ITERATIONS', `the model was asked ${limits.maxIterations} times`)
   }
-  const elapsed = clock.now() - turn.startedAt
+  const elapsed = clock.now() - startedAt
   if (elapsed > limits.maxTimeMs) return stop('MAX_TIME', `it took ${elapsed} ms`)
   return undefined
 }

@@ -49,13 +49,13 @@ const NO_ANSWER = 'NO_ANSWER'
  * Says in the log that a response without calls is no whole answer: it paused, or was cut. Whoever reads
  * the log after a crash could not tell otherwise.
  */
-export function noAnswerMark(turnId: string, decision: Decision): readonly NewEntry[] {
+export function noAnswerMark(turnId: string, decision: Decision): NewEntry | undefined {
   const { finish = 'stop' } = decision
   const isAnswer = 'answer' in decision && (finish === 'stop' || finish === 'tools')
-  if (isAnswer || ('calls' in decision && decision.calls.length > 0)) return []
+  if (isAnswer || ('calls' in decision && decision.calls.length > 0)) return undefined
   const message = `The response ended without calls and without a whole answer (${finish}).`
   const data = { level: 'info' as const, code: NO_ANSWER, message }
-  return [{ kind: 'note', turnId, data }]
+  return { kind: 'note', turnId, data }
 }
 
 /** Whether a log ends in a whole answer whose turn was not closed: its process died between the two. */

@@ -6,46 +6,47 @@ import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { DispatchContext } from './dispatch-context.ts'
-import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
+import type { CallRequest, Decision, Executor } from './executor.ts'
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
-    const finish = await converse(model, ctx, helpers)
-    const { items, unfinished, usage, reason } = finish
-    // What an item of our own says is all that a request says.
-    const calls: readonly CallRequest[] = items.filter(isOurs)
-    const goesOn =
-      calls.length > 0 || unfinished.length > 0 || reason === 'pause' || hasOpenGate(items)
-    const decision: Writable<Decision> = goesOn
-      ? { items, unfinished, finish: reason, calls }
-      : { items, unfinished, finish: reason, answer: textOf(items) }
-    if (usage) decision.usage = usage
-    return decision
+    for await (const event of model.stream(requestOf(ctx), optionsOf(ctx))) {
+      if (event.type === 'finish') return decisionOf(event)
+      if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })
+      else if (event.type === 'thought') helpers.thought({ id: event.key, delta: event.delta })
+      else helpers.toolInput({ id: event.key, tool: event.tool, delta: event.delta })
+    }
+    const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
+    throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
   }
 }
 
-async function converse(
-  model: Model,
-  ctx: DispatchContext,
-  helpers: ExecutorHelpers,
-): Promise<Finish> {
-  const { instructions, output, signal, mintId: mint } = ctx
-  // Spelled out: a spread gives objects of ever new shapes, which every step would stumble over.
-  const request: Writable<ModelRequest> = { items: ctx.items, tools: definitionsOf(ctx.tools) }
-  if (instructions !== undefined) request.instructions = instructions
-  if (output) request.output = output
-  const options: ModelCallOptions = mint ? { signal, mint } : { signal }
-  for await (const event of model.stream(request, options)) {
-    if (event.type === 'finish') return event
-    if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })
-    else if (event.type === 'thought') helpers.thought({ id: event.key, delta: event.delta })
-    else helpers.toolInput({ id: event.key, tool: event.tool, delta: event.delta })
+// One literal for the usual case: adding to a copied object costs an engine more than the whole step.
+function requestOf(ctx: DispatchContext): ModelRequest {
+  const { instructions, items, output } = ctx
+  const tools = definitionsOf(ctx.tools)
+  if (instructions !== undefined && output === undefined) return { instructions, items, tools }
+  return {
+    ...(instructions !== undefined && { instructions }),
+    items,
+    tools,
+    ...(output && { output }),
   }
-  const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
-  throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
+}
+
+function optionsOf({ signal, mintId }: DispatchContext): ModelCallOptions {
+  return mintId === undefined ? { signal } : { signal, mint: mintId }
+}
+
+function decisionOf({ items, unfinished, usage, reason: finish }: Finish): Decision {
+  // What an item of our own says is all that a request says.
+  const calls: readonly CallRequest[] = items.filter(isOurs)
+  const goesOn =
+    calls.length > 0 || unfinished.length > 0 || finish === 'pause' || hasOpenGate(items)
+  return goesOn
+    ? { items, unfinished, finish, usage, calls }
+    : { items, unfinished, finish, usage, answer: textOf(items) }
 }
 
 /** A tool's definition is made once and remembered: a step must not cost more for more tools. */

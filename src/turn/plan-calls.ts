@@ -41,25 +41,56 @@ export interface BatchPlan {
   readonly stop: StopReason | undefined
 }
 
+const NO_PLANS: BatchPlan = { plans: [], stop: undefined }
+
 /** Decides on every call of a response, in the order asked. What is refused is planned like the rest. */
-export async function planCalls(turn: Turn, calls: readonly AskedCall[]): Promise<BatchPlan> {
-  const plans: Plan[] = []
-  let stop: StopReason | undefined
-  // What earlier calls of the same response bring counts: they may have run before the later ones.
-  let taint = turn.conversation.taint
-  for (const asked of calls) {
-    const isFull = turn.order.length + plans.length >= turn.settings.limits.maxCalls
-    if (stop === undefined && isFull) stop = tooManyCalls(turn)
-    const planned =
-      stop === undefined
-        ? planSafely(turn, asked, taint)
-        : end(asked, 'refused', 'The turn was stopped before this call; it was not run.')
-    const plan = planned instanceof Promise ? await planned : planned
-    plans.push(plan)
-    if (plan.kind === 'end') stop ??= plan.stop
-    else taint = lowerTrust(taint, plan.admitted.tool.trust)
+export function planCalls(turn: Turn, calls: readonly AskedCall[]): BatchPlan | Promise<BatchPlan> {
+  return calls.length === 0 ? NO_PLANS : new Planning(turn, calls).from(0)
+}
+
+/** Plans one call after the other, and waits only where one has to be waited for. */
+class Planning {
+  readonly #turn: Turn
+  readonly #calls: readonly AskedCall[]
+  readonly #plans: Plan[] = []
+  #stop: StopReason | undefined
+  /** What earlier calls of the same response bring counts: they may have run before the later ones. */
+  #taint: TrustTier
+
+  constructor(turn: Turn, calls: readonly AskedCall[]) {
+    this.#turn = turn
+    this.#calls = calls
+    this.#taint = turn.conversation.taint
   }
-  return { plans, stop }
+
+  from(index: number): BatchPlan | Promise<BatchPlan> {
+    for (let at = index; at < this.#calls.length; at++) {
+      const planned = this.#plan(this.#calls[at] as AskedCall)
+      if (planned instanceof Promise) {
+        return planned.then((plan) => {
+          this.#take(plan)
+          return this.from(at + 1)
+        })
+      }
+      this.#take(planned)
+    }
+    return { plans: this.#plans, stop: this.#stop }
+  }
+
+  #plan(asked: AskedCall): Plan | Promise<Plan> {
+    const turn = this.#turn
+    const isFull = turn.order.length + this.#plans.length >= turn.settings.limits.maxCalls
+    if (this.#stop === undefined && isFull) this.#stop = tooManyCalls(turn)
+    return this.#stop === undefined
+      ? planSafely(turn, asked, this.#taint)
+      : end(asked, 'refused', 'The turn was stopped before this call; it was not run.')
+  }
+
+  #take(plan: Plan): void {
+    this.#plans.push(plan)
+    if (plan.kind === 'end') this.#stop ??= plan.stop
+    else this.#taint = lowerTrust(this.#taint, plan.admitted.tool.trust)
+  }
 }
 
 /** Schemas and policies hold code of the application: what they throw refuses the call. */

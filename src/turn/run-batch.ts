@@ -7,7 +7,7 @@ import { settlementOf } from './conversation-log.ts'
 import { openGate, tellOpened } from './gates.ts'
 import { intentEntry } from './intent.ts'
 import type { StopReason } from './outcome.ts'
-import { type BatchPlan, type Plan, planCalls } from './plan-calls.ts'
+import { type Plan, planCalls } from './plan-calls.ts'
 import {
   hasProvided,
   inOrderAsked,
@@ -36,8 +36,9 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   const provided = hasProvided(batch.items)
     ? await providedCalls(turn, batch.items)
     : NOTHING_PROVIDED
-  const { plans, stop } = batch.calls.length === 0 ? NO_PLANS : await planCalls(turn, batch.calls)
-  const entries = [...batch.entries]
+  const planning = planCalls(turn, batch.calls)
+  const { plans, stop } = planning instanceof Promise ? await planning : planning
+  const { entries } = batch
   // Refusals are settled in the same commit: after a crash nobody can take them for calls to run. What the
   // provider ran or asked leave for is in it too, or nobody would ever settle or decide it.
   const ended = endedCalls(turn, plans)
@@ -52,7 +53,7 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   }
   for (const gate of gates) entries.push(openGate(turn, gate))
   for (const gate of provided.gates) entries.push(openGate(turn, gate))
-  conversation.batch = [...batch.items]
+  conversation.batch = batch.items
   await conversation.commit(entries, records)
   for (const { id, request, createdAt } of batch.calls) {
     const { tool, args, checksum } = request
@@ -61,19 +62,23 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   if (gates.length > 0) await tellOpened(turn, gates)
   for (const call of ended) await settleLogged(turn, call)
   if (provided !== NOTHING_PROVIDED) await tellProvided(turn, provided)
-  const jobs: Job[] = []
-  for (const plan of plans) {
-    const job = jobOf(turn, plan)
-    if (job !== undefined) jobs.push(job)
-  }
-  if (jobs.length > 0) await runJobs(jobs, turn.settings.concurrency)
+  await runPlans(turn, plans)
   if (provided.calls.length > 0) inOrderAsked(turn, provided, before)
   const waits = batch.calls.some(({ id }) => !turn.settled.has(id))
   if (!waits) conversation.flush()
   return { waits: waits || provided.gates.length > 0, stop }
 }
 
-const NO_PLANS: BatchPlan = { plans: [], stop: undefined }
+function runPlans(turn: Turn, plans: readonly Plan[]): Promise<void> | undefined {
+  const [only] = plans
+  if (plans.length === 1 && only?.kind === 'run') return runAdmitted(turn, only.admitted)
+  const jobs: Job[] = []
+  for (const plan of plans) {
+    const job = jobOf(turn, plan)
+    if (job !== undefined) jobs.push(job)
+  }
+  return jobs.length === 0 ? undefined : runJobs(jobs, turn.settings.concurrency)
+}
 
 function endedCalls(turn: Turn, plans: readonly Plan[]): readonly ToolCall[] {
   const ended: ToolCall[] = []

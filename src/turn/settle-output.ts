@@ -14,7 +14,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
 import type { ResultSpool } from './small-results.ts'
 
-type OutputSpool = Pick<ResultSpool, 'write' | 'has'>
+type OutputSpool = Pick<ResultSpool, 'write' | 'has'> & Partial<Pick<ResultSpool, 'writeNow'>>
 
 /** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
@@ -37,7 +37,10 @@ export function settleOutput(
   if (isSpoolInput(output)) return wound(tool, output, spool, abort)
   if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, abort)
   const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
-  return spool.write(jsonText(output)).then((reader) => new Class(reader) as SpooledArtifact)
+  const json = jsonText(output)
+  const small = spool.writeNow?.(json)
+  if (small !== undefined) return new Class(small) as SpooledArtifact
+  return spool.write(json).then((reader) => new Class(reader) as SpooledArtifact)
 }
 
 /** Whoever can be told to stop. The signal is made when it is read, which what is small spares. */
@@ -52,10 +55,12 @@ function wound(
   output: SpoolInput,
   spool: OutputSpool,
   abort: Abort | undefined,
-): Promise<SpooledArtifact> {
+): SpooledArtifact | Promise<SpooledArtifact> {
   const Class = tool.artifactConstructor?.() ?? SpooledArtifact
-  const isSmall = typeof output === 'string' && output.length <= MAX_BLOB_BYTES
-  const reading = isSmall ? spool.write(output) : spool.write(output, optionsOf(abort))
+  const small = typeof output === 'string' ? spool.writeNow?.(output) : undefined
+  if (small !== undefined) return new Class(small) as SpooledArtifact
+  const isBrief = typeof output === 'string' && output.length <= MAX_BLOB_BYTES
+  const reading = isBrief ? spool.write(output) : spool.write(output, optionsOf(abort))
   return reading.then((reader) => new Class(reader) as SpooledArtifact)
 }
 

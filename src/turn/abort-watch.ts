@@ -43,9 +43,9 @@ export class AbortWatch {
 
   /**
    * Waits for `work` no longer than the signal allows and rejects with its reason then. Whatever the
-   * work still does is nobody's concern any more.
+   * work still does is nobody's concern any more. What it fails with goes to `onError`, if given.
    */
-  orAborted<T>(work: PromiseLike<T>): Promise<T> {
+  orAborted<T>(work: PromiseLike<T>, onError?: (error: unknown) => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const watched: Watched = {
         deadline: Number.POSITIVE_INFINITY,
@@ -60,7 +60,8 @@ export class AbortWatch {
         },
         (error: unknown) => {
           this.delete(watched)
-          reject(error as Error)
+          if (onError === undefined || this.#signal.aborted) reject(error as Error)
+          else resolve(onError(error))
         },
       )
     })

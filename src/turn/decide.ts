@@ -11,22 +11,30 @@ const LONGEST_PAUSE_MS = 60_000
  * Asks the executor; a model that failed before any of its calls was admitted may be asked again. An
  * executor that ignores an abort is left behind.
  */
-export async function decide(turn: Turn): Promise<Decision> {
-  const { settings, signal } = turn
-  for (let attempt = 0; ; attempt++) {
-    try {
-      signal.throwIfAborted()
-      const deciding: unknown = settings.executor(turn.ctx, helpers(turn, attempt))
-      // Rules without a promise are welcome, whatever the type says.
-      if (!isThenable(deciding)) return deciding as Decision
-      return await turn.interruption.watch.orAborted(deciding as PromiseLike<Decision>)
-    } catch (error) {
-      if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
-      const message = `The model call failed and is tried again: ${errorText(error)}`
-      turn.observed.emit('warning', { code: 'MODEL_RETRY', message }, turn.origin)
-      await settings.sleep(pauseAfter(error, attempt), signal)
-    }
+export function decide(turn: Turn): Promise<Decision> {
+  return ask(turn, 0)
+}
+
+function ask(turn: Turn, attempt: number): Promise<Decision> {
+  try {
+    turn.signal.throwIfAborted()
+    const deciding: unknown = turn.settings.executor(turn.ctx, helpers(turn, attempt))
+    const again = (error: unknown) => askAgain(turn, attempt, error)
+    // Rules without a promise are welcome, whatever the type says.
+    if (!isThenable(deciding)) return Promise.resolve(deciding as Decision)
+    return turn.interruption.watch.orAborted(deciding as PromiseLike<Decision>, again)
+  } catch (error) {
+    return askAgain(turn, attempt, error)
   }
+}
+
+async function askAgain(turn: Turn, attempt: number, error: unknown): Promise<Decision> {
+  const { settings, signal } = turn
+  if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
+  const message = `The model call failed and is tried again: ${errorText(error)}`
+  turn.observed.emit('warning', { code: 'MODEL_RETRY', message }, turn.origin)
+  await settings.sleep(pauseAfter(error, attempt), signal)
+  return ask(turn, attempt + 1)
 }
 
 function isTransient(error: unknown): boolean {

@@ -5,7 +5,7 @@ import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
 import { definitionsOf } from './model-executor.ts'
 import type { DispatchEnd, StopReason } from './outcome.ts'
-import { runBatch } from './run-batch.ts'
+import { type BatchEnd, runBatch } from './run-batch.ts'
 import type { Turn } from './turn.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */
@@ -54,7 +54,9 @@ async function fitted(
 const shortOf = (reason: StopReason | undefined): DispatchEnd | undefined =>
   reason && { status: 'stopped', text: '', reason }
 
-function fitRequest({ request, ctx, observed, origin }: Turn) {
+function fitRequest(turn: Turn) {
+  const { request, ctx, observed, origin } = turn
+  if (turn.settings.budget === undefined) return request.prepare(NO_TOOLS, undefined, ignore)
   return request.prepare(
     () => definitionsOf(ctx.tools),
     ctx.output?.schema,
@@ -62,15 +64,22 @@ function fitRequest({ request, ctx, observed, origin }: Turn) {
   )
 }
 
+// Without a budget nothing is counted and nothing told.
+const NO_TOOLS = () => []
+const ignore = () => {}
+
 /** Does what was decided. Gives the turn's end, or nothing when it goes on. */
 async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefined> {
-  const isAnswer = 'answer' in decision
   // An answer that came too late is not recorded; calls are, as calls that did not run.
-  if (isAnswer && turn.signal.aborted) return turn.interruption.end()
+  if ('answer' in decision && turn.signal.aborted) return turn.interruption.end()
   const asking = askCalls(turn, decision)
   const batch = asking instanceof Promise ? await asking : asking
-  const { waits, stop } = await runBatch(turn, batch)
-  if (isAnswer && !waits) return answered(decision)
+  return endOf(turn, decision, await runBatch(turn, batch))
+}
+
+function endOf(turn: Turn, decision: Decision, batch: BatchEnd): DispatchEnd | undefined {
+  const { waits, stop } = batch
+  if ('answer' in decision && !waits) return answered(decision)
   if (turn.signal.aborted) return turn.interruption.end()
   if (stop !== undefined) return { status: 'stopped', text: '', reason: stop }
   if (waits) return SUSPENDED

@@ -152,6 +152,7 @@ function dispatchContext(
     retrievables: request.retrievables,
     output: seed.output && outputRequest(seed.output),
     toolCallCount: (checksum) => guard.count(checksum),
+    mintId: (place) => syntheticIds({ secret, scope: `${turnId}/${turn().iteration}` })(place),
     addMemory: (memory) => void request.memories.push(memory),
     addRetrievable: (found) => void request.retrievables.push(found),
     get instructions() {
@@ -168,9 +169,6 @@ function dispatchContext(
     },
     get turnToolCalls() {
       return visibleCalls(conversation)
-    },
-    get mintId() {
-      return syntheticIds({ secret, scope: `${turnId}/${turn().iteration}` })
     },
   }
 }

@@ -21,15 +21,28 @@ import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs a call that may run, inside its middleware, and settles it whatever happens. */
-export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
-  const { asked, intent } = admitted
+export function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
   const attempt = new CallAttempt(turn, admitted)
-  const given =
-    turn.settings.middleware.length === 0
-      ? attemptRecord(turn, admitted, attempt)
-      : throughLayers(turn, admitted, attempt)
-  const made = given instanceof Promise ? await given : given
-  const { link, hasStarted } = attempt
+  try {
+    const made =
+      turn.settings.middleware.length === 0
+        ? attemptRecord(turn, admitted, attempt)
+        : throughLayers(turn, admitted, attempt)
+    return made instanceof Promise
+      ? made.then((call) => settleAttempt(turn, admitted, attempt, call))
+      : settleAttempt(turn, admitted, attempt, made)
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
+}
+
+function settleAttempt(
+  turn: Turn,
+  admitted: AdmittedCall,
+  { link, hasStarted }: CallAttempt,
+  made: ToolCall,
+): Promise<void> {
+  const { asked, intent } = admitted
   if (link !== undefined && isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
@@ -37,7 +50,7 @@ export async function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<v
   const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
   const extra: NewEntry[] = admitted.isLogged ? [] : [intentEntry(turn.id, intent)]
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
-  await settle(turn, call, extra, admitted.note)
+  return settle(turn, call, extra, admitted.note)
 }
 
 /** A call whose inner turn waits for a decision stays open; one that was given up does not. */

@@ -107,14 +107,13 @@ function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boo
 }
 
 /** Makes a record durable, shows it to the model with the note, and tells the stream. */
-export async function settle(
+export function settle(
   turn: Turn,
   call: ToolCall,
   extra: readonly NewEntry[] = [],
   note?: string,
 ): Promise<void> {
-  await turn.conversation.settle(call, turn.id, extra, note)
-  tellSettled(turn, call)
+  return turn.conversation.settle(call, turn.id, extra, note).then(() => tellSettled(turn, call))
 }
 
 /** Takes in a call whose record is in the log already, and tells the stream. */

@@ -27,6 +27,8 @@ export class TurnRequest {
   readonly #renderContext: ReturnType<typeof contextRenderer>
   readonly #budget: HistoryBudget | undefined
   #counted = 0
+  /** How many memories and retrievables the instructions hold. */
+  #given = 0
 
   constructor(settings: RunnerSettings, conversation: Conversation, shown: Presentation) {
     this.#settings = settings
@@ -54,6 +56,10 @@ export class TurnRequest {
     onReport: (report: BudgetReport) => void,
   ): StopReason | undefined | Promise<StopReason | undefined> {
     const { memories, retrievables } = this
+    const given = memories.length + retrievables.length
+    // Neither is ever taken away again, so as many as before are the same.
+    if (this.#budget === undefined && given === this.#given) return undefined
+    this.#given = given
     const context = this.#renderContext({ memories, retrievables })
     this.#conversation.lowerTrust(context.trust)
     const instructions = instructionsText(this.#settings.instructions)

@@ -76,10 +76,7 @@ const columns = query({
   parameters: {},
   async run(table: QueryableTable) {
     const names = await table.columns()
-    return fit(
-      names.map((name, position) => `${position}: ${cell(name)}`),
-      'columns',
-    )
+    return fit(names, (name, position) => `${position}: ${cell(name)}`, 'columns')
   },
 })
 
@@ -121,10 +118,7 @@ const count = query({
     const { groups, otherRows, rows: total } = await table.countBy(column, { signal })
     const shown = groups.slice(0, limit)
     const hidden = groups.slice(limit).reduce((sum, group) => sum + group.count, otherRows)
-    const answer = fit(
-      shown.map((group) => `${group.count}: ${cell(group.value)}`),
-      'values',
-    )
+    const answer = fit(shown, (group) => `${group.count}: ${cell(group.value)}`, 'values')
     if (hidden === 0) return answer
     const values = groups.length - shown.length
     const leftOut = `${hidden} of ${total} rows, with ${otherRows > 0 ? 'at least ' : ''}${values} other values`
@@ -190,10 +184,16 @@ function line(cells: readonly string[]): string {
 const cell = (text: string) =>
   brief(text, CELL_CHARS).replaceAll('\r', '\\r').replaceAll('\n', '\\n')
 
-function fit(all: readonly string[], what: string): QueryAnswer {
+/** Rows as far as an answer goes; what does not fit is not even put into words. */
+function fit<T>(
+  all: readonly T[],
+  show: (each: T, position: number) => string,
+  what: string,
+): QueryAnswer {
   const shown: string[] = []
   let left = ANSWER_CHARS
-  for (const row of all) {
+  for (const [position, each] of all.entries()) {
+    const row = show(each, position)
     left -= row.length + 1
     if (left < 0) break
     shown.push(row)

@@ -26,9 +26,9 @@ function scan(text: string, pieceBytes = 1_000, lines = false) {
   return { members, values, type: scanner.type }
 }
 
-const accepts = (text: string): boolean => {
+const accepts = (text: string, pieceBytes = 3): boolean => {
   try {
-    scan(text, 3)
+    scan(text, pieceBytes)
     return true
   } catch (error) {
     if (!isBobbinError(error, 'E_ARTIFACT_MALFORMED')) throw error
@@ -74,6 +74,85 @@ describe('JsonScanner', () => {
       }),
       { numRuns: 3_000 },
     )
+  })
+
+  it('accepts a damaged document exactly when JSON.parse does, cut at every byte', () => {
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.constantFrom(
+        '',
+        '"',
+        '\\',
+        ',',
+        ':',
+        '[',
+        '}',
+        '0',
+        '-',
+        '.',
+        'e',
+        'u',
+        ' ',
+        '\t',
+        '\u0000',
+      ),
+      fc.nat(2),
+    )
+    fc.assert(
+      fc.property(
+        fc.json({ stringUnit: 'binary' }),
+        fc.array(damage, { maxLength: 2 }),
+        (json, all) => {
+          let text = `[${json}]`
+          for (const [at, put, drop] of all) {
+            const place = at % text.length
+            text = text.slice(0, place) + put + text.slice(place + drop)
+          }
+          // A document whose members are not watched ends at its first value.
+          if (!text.startsWith('[')) text = `[${text}`
+          const whole = text.isWellFormed() ? text : text.toWellFormed()
+          for (const piece of [1, 2, 1_000]) {
+            const accepted = accepts(whole, piece)
+            expect({ whole, piece, accepted }).toEqual({ whole, piece, accepted: isJson(whole) })
+          }
+        },
+      ),
+      { numRuns: 1_500 },
+    )
+  })
+
+  it('finds the same members wherever the text is cut in two', () => {
+    const text =
+      '[{"a\\u00e9\\"":"\\ud83e\\uddf5 🧵","a":-0.5e+10},[[],{}],"\\\\",true,null,1E2,-0,"é"]'
+    const bytes = encode(text)
+    for (let at = 0; at <= bytes.length; at++) {
+      const values: unknown[] = []
+      const scanner = new JsonScanner(
+        {
+          begin: () => 'keep',
+          end: (member) => (
+            values.push(JSON.parse(new TextDecoder().decode(member.bytes))), 'go on'
+          ),
+        },
+        { byte: 0, whole: true },
+      )
+      scanner.write(bytes.subarray(0, at))
+      scanner.write(bytes.subarray(at))
+      scanner.finish()
+      expect(values).toEqual(JSON.parse(text))
+    }
+  })
+
+  it('counts what repeats: both members of one key are there, in order', () => {
+    const { members, values } = scan('{"a":1,"a":2}', 1)
+    expect(members.map(({ key }) => key)).toEqual(['a', 'a'])
+    expect(values).toEqual([1, 2])
+  })
+
+  it('nests to a thousand levels and no further', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(accepts(nested(1_000))).toBe(true)
+    expect(accepts(nested(1_001))).toBe(false)
   })
 
   it('tells where a fault is and what should be there', () => {

@@ -70,6 +70,20 @@ describe('a spool of 1 GB', () => {
     }
   })
 
+  it('touches less than 2 MB to open it anew and read a line across any border of blocks', async () => {
+    const BLOCK = 256 * 1024
+    for (const border of [1, 7, 2_000, Math.floor(reader.byteLength / BLOCK)]) {
+      const line = await reader.lineAt(border * BLOCK - 1)
+      const store = fileSpool(folder, { fileSystem: counting((bytes) => void (touched += bytes)) })
+      touched = 0
+      const opened = await store.read(reader.digest)
+      const { lines: shown } = await readLines(opened, { from: line, count: 3 })
+      expect(shown.map((each) => each.line)).toEqual([line, line + 1, line + 2])
+      expect(touched).toBeGreaterThan(BLOCK)
+      expect(touched).toBeLessThan(2_000_000)
+    }
+  })
+
   it('verifies in flat memory', { timeout: 120_000 }, async () => {
     expect(await grownWhile(() => reader.verify())).toBeLessThan(LIMIT)
   })

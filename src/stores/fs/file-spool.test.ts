@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { spoolConformance } from '../../testing/spool-conformance.ts'
 import { fileSpool } from './file-spool.ts'
@@ -287,6 +288,30 @@ describe('fileSpool', () => {
       const text = new TextDecoder().decode(await reader.read(start, end))
       expect(text).toBe(`line ${line}\n`)
       expect(touched).toBeLessThan(1_000_000)
+    }
+  })
+})
+
+describe('fileSpool with one line that spans many blocks', () => {
+  it('touches less than 2 MB for its head, its tail and the lines beside it', async () => {
+    let touched = 0
+    const folder = fresh()
+    const text = `first\n${'long '.repeat(2_000_000)}\nlast`
+    const { digest } = await fileSpool(folder).write(text)
+    const fileSystem = counting((bytes) => void (touched += bytes))
+    const act: ((artifact: SpooledArtifact) => Promise<unknown>)[] = [
+      (artifact) => artifact.head(3),
+      (artifact) => artifact.tail(2),
+      (artifact) => artifact.line(0),
+      (artifact) => artifact.line(1),
+      (artifact) => artifact.line(2),
+    ]
+    for (const read of act) {
+      touched = 0
+      // Opened anew each time: nothing is cached.
+      await read(new SpooledArtifact(await fileSpool(folder, { fileSystem }).read(digest)))
+      expect(touched).toBeGreaterThan(0)
+      expect(touched).toBeLessThan(2_000_000)
     }
   })
 })

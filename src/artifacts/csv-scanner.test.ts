@@ -1,3 +1,4 @@
+import { parse as csvParse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
@@ -30,6 +31,43 @@ describe('CsvScanner', () => {
         expect(parse(text, piece)).toEqual(rows)
         expect(parse(`${text}\n`, piece)).toEqual(rows)
       }),
+    )
+  })
+
+  it('reads what csv-parse reads, whatever the delimiter, the quotes and the pieces', () => {
+    const delimiters = fc.constantFrom(',', '\t', ';', '|')
+    const plain = fc.string({ unit: fc.constantFrom('a', 'é', '👋', ' ', '-', '0'), maxLength: 4 })
+    const inner = fc.constantFrom(
+      'a',
+      'é',
+      '👋',
+      '""',
+      ',',
+      ';',
+      '\t',
+      '|',
+      '\n',
+      '\r\n',
+      '\r',
+      ' ',
+    )
+    const quoted = fc.array(inner, { maxLength: 6 }).map((parts) => `"${parts.join('')}"`)
+    const cells = fc.array(fc.oneof(plain, quoted), { minLength: 1, maxLength: 4 })
+    const rows = fc.array(fc.tuple(cells, fc.constantFrom('\n', '\r\n')), { maxLength: 8 })
+    const piece = fc.integer({ min: 1, max: 9 })
+    fc.assert(
+      fc.property(rows, delimiters, piece, fc.boolean(), (written, delimiter, size, isOpen) => {
+        const all = written.map(([row, end]) => row.join(delimiter) + end).join('')
+        const text = isOpen ? all.replace(/\r?\n$/, '') : all
+        const expected = csvParse(text, {
+          delimiter,
+          record_delimiter: ['\n', '\r\n'],
+          relax_column_count: true,
+          skip_empty_lines: true,
+        })
+        expect(parse(text, size, delimiter)).toEqual(expected)
+      }),
+      { numRuns: 1_000 },
     )
   })
 

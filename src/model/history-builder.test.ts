@@ -82,6 +82,25 @@ describe('HistoryBuilder', () => {
     ])
   })
 
+  it('adds a further result to the call that it names, or to one without a name', () => {
+    const facts = { executedBy: 'provider' as const, pairKeys: ['type:code'] }
+    const more = { ...facts, mayExtend: true }
+    const builder = build()
+    builder.call(call({ ...facts, callId: 'a' }))
+    builder.result(result('one', { ...more, callId: 'a' }))
+    builder.result(result('two', { ...more, callId: 'a' }))
+    builder.result(result('of another', { ...more, callId: 'b' }))
+    builder.call(call(facts))
+    builder.result(result('three', more))
+    builder.result(result('four', { ...more, callId: 'c' }))
+    const texts = builder.items.flatMap((item) =>
+      item.type === 'call'
+        ? [item.result?.parts.map((part) => (part.type === 'text' ? part.text : ''))]
+        : [],
+    )
+    expect(texts).toEqual([['one', 'two'], ['of another'], ['three', 'four']])
+  })
+
   it('leaves a result in the response that brought it, also right behind its call', () => {
     const builder = build()
     const facts = { callId: 'srv_1', executedBy: 'provider' } as const

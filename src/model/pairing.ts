@@ -4,7 +4,7 @@
  */
 export class PairTable {
   readonly #waiting = new Map<string, Waiting[]>()
-  readonly #settled = new Map<string, number>()
+  readonly #settled = new Map<string, Waiting>()
 
   open(index: number, response: string | undefined, keys: readonly string[]): void {
     const call: Waiting = { index, response, keys, isSettled: false }
@@ -26,11 +26,16 @@ export class PairTable {
       const call = this.#take(key, isIdentified && !isIdKey(key))
       if (call === undefined) continue
       call.isSettled = true
-      for (const other of call.keys) this.#settled.set(other, call.index)
+      for (const other of call.keys) this.#settled.set(other, call)
       return call.index
     }
     if (!mayExtend) return undefined
-    return keys.map((key) => this.#settled.get(key)).find((index) => index !== undefined)
+    for (const key of keys) {
+      const call = this.#settled.get(key)
+      if (call === undefined) continue
+      if (!isIdentified || isIdKey(key) || !call.keys.some(isIdKey)) return call.index
+    }
+    return undefined
   }
 
   /** The index of the call that a result under this key would settle. */

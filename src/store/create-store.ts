@@ -9,6 +9,7 @@ import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import { assertNewEntry, columnsOf, columnText, decodeEntry } from './entry-text.ts'
 import { exportConversation } from './export-conversation.ts'
 import { importConversation } from './import-conversation.ts'
+import { nestedConversations } from './nested-conversations.ts'
 import type { Redact } from './redaction.ts'
 import {
   type ConversationInfo,
@@ -175,8 +176,12 @@ export function createStore(
     },
 
     async delete(conversation) {
+      assertConversation(conversation)
+      // First, so that whoever dies in between finds them again.
+      for (const nested of await nestedConversations(store, conversation))
+        await store.delete(nested)
       keys.forget(conversation)
-      return driver.delete(assertConversation(conversation))
+      return driver.delete(conversation)
     },
 
     async verify(request) {

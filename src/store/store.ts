@@ -81,8 +81,8 @@ export interface Store {
   digests(conversation?: string): AsyncIterable<string>
 
   /**
-   * Removes a conversation, its gates, its key and the blobs that no other refers to; false when there
-   * was none. What it alone had on the spool goes with the next sweep, see `sweepSpool`.
+   * Removes a conversation, those of turns inside its calls, their gates, keys and the blobs that no other
+   * refers to; false when there was none. What it alone had on the spool goes with the next sweep, see `sweepSpool`.
    */
   delete(conversation: string): Promise<boolean>
   /** Looks for edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */

@@ -69,6 +69,25 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'deletes the conversations of turns inside with the one around them, and no others',
+    async run({ store }) {
+      const inside = async (id: string, conversation?: string) => {
+        const { epoch } = await store.acquire(id, { owner: 'test' })
+        const parent = conversation && { parent: { conversation, turnId: 't' } }
+        await store.append(id, epoch, [{ kind: 'turn-start', turnId: 't', data: { ...parent } }])
+      }
+      await inside('a')
+      await inside('a/1', 'a')
+      await inside('a/1/2', 'a/1')
+      await inside('a/somebody', undefined)
+      await inside('ab')
+      await inside('b/1', 'a')
+      assert.equal(await store.delete('a'), true)
+      const left = (await store.conversations()).map(({ id }) => id)
+      assert.deepEqual(left, ['a/somebody', 'ab', 'b/1'])
+    },
+  },
+  {
     name: 'joins blobs and spool, and sweeps what is no longer referred to',
     async run({ store, clock }) {
       const spool = memorySpool({ clock })

@@ -22,7 +22,9 @@ describe('postgresStore', () => {
   })
   for (const { name, run } of checks) it(name, run)
 
-  it('takes 200 conversations at once and loses and doubles nothing', async () => {
+  it('takes 200 conversations at once and loses and doubles nothing', {
+    timeout: 120_000,
+  }, async () => {
     const store = postgresStore({ url: server.url, schema: newSchema(), connections: 20 })
     const shared = new TextEncoder().encode('the same result everywhere')
     const names = Array.from({ length: 200 }, (_, i) => `conversation ${i}`)

@@ -1,0 +1,29 @@
+import type { Store } from './store.ts'
+
+const PAGE = 500
+
+/**
+ * The conversations of turns that ran inside calls of this one. They are named by their calls, below the
+ * name of the conversation, and say in their first entry where they belong: somebody else's conversation
+ * may be named like that too.
+ */
+export async function nestedConversations(
+  store: Pick<Store, 'conversations' | 'find'>,
+  conversation: string,
+): Promise<readonly string[]> {
+  const prefix = `${conversation}/`
+  const nested: string[] = []
+  for (let after = prefix; ; ) {
+    const page = await store.conversations({ after, limit: PAGE })
+    for (const { id } of page) {
+      if (!id.startsWith(prefix)) return nested
+      const { entries } = await store.find({ conversation: id, kind: 'turn-start', limit: 1 })
+      const first = entries[0]?.entry
+      if (first?.kind === 'turn-start' && first.data.parent?.conversation === conversation) {
+        nested.push(id)
+      }
+      after = id
+    }
+    if (page.length < PAGE) return nested
+  }
+}

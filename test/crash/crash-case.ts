@@ -1,9 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ToolCall } from '../../src/records/tool-call.ts'
-import type { Entry } from '../../src/store/entry.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import {
   type LoopbackProvider,
   type LoopbackRequest,
@@ -11,16 +8,11 @@ import {
 } from '../../src/testing/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'
 import { type BundledProcess, bundledProcess, type ProcessLine } from './bundled-process.ts'
-import { type Effect, type EffectsServer, effectsServer } from './effects-server.ts'
+import { type EffectsServer, effectsServer } from './effects-server.ts'
+import { copyDatabase, type Remains, remainsOf } from './remains.ts'
 import { caseName, type RunnerTask } from './runner-task.ts'
 import { nextExchange } from './scripted-turn.ts'
-
-/** What is left of a conversation when a process has ended. */
-export interface Remains {
-  readonly entries: readonly Entry[]
-  readonly calls: readonly ToolCall[]
-  readonly effects: readonly Effect[]
-}
+import type { StorePlace } from './store-at.ts'
 
 /** One process of a case: what it was to do, what it told, what it left. */
 export interface Life {
@@ -31,9 +23,14 @@ export interface Life {
   readonly remains: Remains
 }
 
+/** A turn that processes work on, one after another; some of them are killed. */
 export interface CrashCase {
+  /** The names that the model knows it by: its own, and those of the cases that it goes on from. */
+  readonly scopes: readonly string[]
+  readonly place: StorePlace
   readonly lives: readonly Life[]
-  readonly database: string
+  /** What the next process is to do; nothing when the turn has come to its end. */
+  readonly next: RunnerTask['act'] | undefined
   /** What the model was sent, request by request. */
   readonly requests: readonly LoopbackRequest[]
   /** Of the last life that told one. */
@@ -42,15 +39,25 @@ export interface CrashCase {
 
 /** Everything that cases share: a model, a world, a program, a folder. */
 export interface CrashLab {
+  begin(scope: string): CrashCase
+  /** A case that goes on from a copy of what another one has left; in SQLite only. */
+  copy(played: CrashCase, scope: string): CrashCase
+  /** Has one process work on it, which dies at the given point; 0 lets it live. */
+  live(played: CrashCase, killAt: number): Promise<CrashCase>
+  /** Lets it come to its end. */
+  finish(played: CrashCase): Promise<CrashCase>
   /** Runs a turn whose processes die at the given points, one after another, then lets it finish. */
   play(scope: string, killAt: readonly number[]): Promise<CrashCase>
+  /** Deletes its files. */
+  drop(played: CrashCase): Promise<void>
   close(): Promise<void>
 }
 
 /** More processes than any case needs: one that does not end is a finding, not a hang. */
 const MAX_LIVES = 30
 
-export async function crashLab(): Promise<CrashLab> {
+/** A laboratory in SQLite files of its own, or on a server. */
+export async function crashLab(url?: string): Promise<CrashLab> {
   const folder = await mkdtemp(join(tmpdir(), 'bobbin-crash-'))
   const world = await effectsServer()
   const program = await bundledProcess('runner-process')
@@ -59,8 +66,44 @@ export async function crashLab(): Promise<CrashLab> {
     exchanges: Array.from({ length: 100_000 }, () => nextExchange),
     validate: (payload) => wire('openai-responses').validate(payload),
   })
-  return {
-    play: (scope, killAt) => play({ folder, world, program, model }, scope, killAt),
+  const placeOf = (scope: string): StorePlace => {
+    const path = join(folder, `${scope}.db`)
+    if (url === undefined) return { path }
+    return { url, schema: `crash_${scope.replaceAll(/\W/g, '_')}`, spool: path }
+  }
+  const lab: CrashLab = {
+    begin: (scope) => ({
+      scopes: [scope],
+      place: placeOf(scope),
+      lives: [],
+      next: 'run',
+      requests: [],
+      outcome: undefined,
+    }),
+    copy(played, scope) {
+      const place = placeOf(scope)
+      if (!('path' in place && 'path' in played.place)) throw new Error('Only files are copied.')
+      copyDatabase(played.place.path, place.path)
+      world.copy(played.scopes.at(-1) ?? '', scope)
+      return { ...played, place, scopes: [...played.scopes, scope] }
+    },
+    live: (played, killAt) => live({ world, program, model }, played, killAt),
+    async finish(played) {
+      let now = played
+      while (now.next !== undefined && now.lives.length < MAX_LIVES) now = await lab.live(now, 0)
+      return now
+    },
+    async play(scope, killAt) {
+      let now = lab.begin(scope)
+      for (const at of killAt) if (now.next !== undefined) now = await lab.live(now, at)
+      return lab.finish(now)
+    },
+    async drop({ place }) {
+      if (!('path' in place)) return
+      for (const part of ['', '-wal', '-shm', '.spool']) {
+        await rm(place.path + part, { recursive: true, force: true })
+      }
+    },
     async close() {
       await model.close()
       await world.close()
@@ -68,43 +111,35 @@ export async function crashLab(): Promise<CrashLab> {
       await rm(folder, { recursive: true })
     },
   }
+  return lab
 }
 
 interface Parts {
-  readonly folder: string
   readonly world: EffectsServer
   readonly program: BundledProcess
   readonly model: LoopbackProvider
 }
 
-async function play(
-  { folder, world, program, model }: Parts,
-  scope: string,
-  killAt: readonly number[],
+async function live(
+  { world, program, model }: Parts,
+  played: CrashCase,
+  killAt: number,
 ): Promise<CrashCase> {
-  const database = join(folder, `${scope}.db`)
-  const place = { scope, database, modelUrl: model.url, effectsUrl: world.urlFor(scope) }
-  const lives: Life[] = []
-  let act: RunnerTask['act'] | undefined = 'run'
-  let outcome: ProcessLine | undefined
-  while (act !== undefined && lives.length < MAX_LIVES) {
-    const task: RunnerTask = { ...place, act, killAt: killAt[lives.length] ?? 0 }
-    const { end, lines, errors } = await program.start(task)
-    const { entries, calls } = await remainsOf(database)
-    lives.push({
-      act,
-      end,
-      lines,
-      errors,
-      remains: { entries, calls, effects: world.effects(scope) },
-    })
-    outcome = lines.find(({ event }) => event === 'outcome') ?? outcome
-    act = nextAct(end, lines)
+  const { scopes, place, next: act = 'recover', lives } = played
+  const scope = scopes.at(-1) ?? ''
+  const where = { scope, place, modelUrl: model.url, effectsUrl: world.urlFor(scope) }
+  const { end, lines, errors } = await program.start({ ...where, act, killAt } satisfies RunnerTask)
+  const remains = await remainsOf(place, world.effects(scope))
+  return {
+    ...played,
+    lives: [...lives, { act, end, lines, errors, remains }],
+    next: nextAct(end, lines),
+    outcome: lines.find(({ event }) => event === 'outcome') ?? played.outcome,
+    requests: model.requests.filter(({ body }) => {
+      const { instructions = '' } = body as { readonly instructions?: string }
+      return scopes.some((each) => instructions.includes(caseName(each)))
+    }),
   }
-  const requests = model.requests.filter(({ body }) =>
-    (body as { instructions?: string }).instructions?.includes(caseName(scope)),
-  )
-  return { lives, database, requests, outcome }
 }
 
 /** A dead process is recovered from, a suspended turn is answered, anything else is the end. */
@@ -117,18 +152,7 @@ function nextAct(end: Life['end'], lines: readonly ProcessLine[]): RunnerTask['a
   return outcome?.['status'] === 'suspended' ? 'resume' : undefined
 }
 
-async function remainsOf(database: string): Promise<Omit<Remains, 'effects'>> {
-  const store = sqliteStore(database)
-  const entries: Entry[] = []
-  for (const { id } of await store.conversations()) {
-    for await (const entry of store.entries(id)) entries.push(entry)
-  }
-  const spool = store.spool
-  if (spool === undefined) throw new Error('The SQLite store has lost its spool.')
-  const context = { spool }
-  const calls = entries.flatMap((entry) =>
-    entry.kind === 'settlement' ? [ToolCall.fromJSON(entry.data, context)] : [],
-  )
-  await store.close()
-  return { entries, calls }
+/** The points that a process has passed. */
+export function pointsOf({ lines }: Life): readonly string[] {
+  return (lines.find(({ event }) => event === 'points')?.['passed'] ?? []) as string[]
 }

@@ -15,6 +15,8 @@ export interface EffectsServer {
   /** Where the handlers of one case report; cases do not see one another. */
   urlFor(scope: string): string
   effects(scope: string): readonly Effect[]
+  /** Begins a case with what was done in another one. */
+  copy(from: string, to: string): void
   close(): Promise<void>
 }
 
@@ -46,6 +48,7 @@ export async function effectsServer(): Promise<EffectsServer> {
   return {
     urlFor: (scope) => `http://127.0.0.1:${port}/${scope}`,
     effects: (scope) => [...listOf(scope)],
+    copy: (from, to) => void done.set(to, [...listOf(from)]),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,12 +1,13 @@
 import type { HistoryItem } from '../../src/records/history-item.ts'
 import type { ToolCall } from '../../src/records/tool-call.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { adapters } from '../../src/wire/adapters.ts'
 import { wire } from '../../src/wire/index.ts'
-import type { CrashCase, Life, Remains } from './crash-case.ts'
+import type { CrashCase, Life } from './crash-case.ts'
 import type { Effect } from './effects-server.ts'
+import type { Remains } from './remains.ts'
 import { ANSWER, CALLS } from './scripted-turn.ts'
+import { type StorePlace, storeAt } from './store-at.ts'
 
 /** Tools whose effect must not happen twice; nobody can ask the first two kinds what became of a call. */
 const ONCE = ['post', 'charge', 'refund', 'transfer']
@@ -36,7 +37,7 @@ export async function judgeCase(
     ...untrue(last.remains),
     ...doubled(last.remains),
     ...played.requests.flatMap(({ violations }) => violations.map(({ message }) => message)),
-    ...(await invalid(played.database)),
+    ...(await invalid(played.place)),
   )
   return problems
 }
@@ -156,8 +157,8 @@ function doubled({ entries }: Remains): string[] {
 }
 
 /** The log is whole, and every provider takes the history. */
-async function invalid(database: string): Promise<string[]> {
-  const store = sqliteStore(database)
+async function invalid(place: StorePlace): Promise<string[]> {
+  const store = storeAt(place)
   const report = await store.verify({ conversation: 'c' })
   const problems = report.faults.map(({ message }) => message)
   let items: readonly HistoryItem[] = []

@@ -37,11 +37,11 @@ export function mortalStore(store: Store, { pass }: KillPoints): Store {
   return {
     ...store,
     ...(store.spool && { spool: mortalSpool(store.spool, around) }),
-    acquire: (...args) => around('acquire', () => store.acquire(...args)),
+    acquire: (...args) => around(`acquire ${args[0]}`, () => store.acquire(...args)),
     release: (...args) => around('release', () => store.release(...args)),
     decideGate: (...args) => around('decideGate', () => store.decideGate(...args)),
     append: (...args) =>
-      around(`append ${args[2].map(nameOf).join()}`, () => store.append(...args)),
+      around(`append ${args[0]} ${args[2].map(nameOf).join()}`, () => store.append(...args)),
   }
 }
 
@@ -52,10 +52,12 @@ const mortalSpool = (spool: SpoolStore, around: Around): SpoolStore => ({
   durable: spool.durable,
   read: (digest) => spool.read(digest),
   delete: (digest) => spool.delete(digest),
-  write: (data, options) => around('spool write', () => spool.write(data, options)),
+  write: (data, options) => around('write', () => spool.write(data, options)),
 })
 
-function nameOf({ kind, data }: NewEntry): string {
-  const { id } = data as { readonly id?: string }
-  return id?.startsWith('call_') ? `${kind} ${id}` : kind
+/** An entry as a word: which kind, of which call, who said it, how it ended. */
+export function nameOf({ kind, data }: NewEntry): string {
+  const { id, role, status } = data as Record<string, string | undefined>
+  const detail = id?.startsWith('call_') ? id : (role ?? status)
+  return detail === undefined ? kind : `${kind} ${detail}`
 }

@@ -3,22 +3,22 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { tell } from './kill-points.ts'
+import { type StorePlace, storeAt } from './store-at.ts'
 
 /** What a rival is told on its command line, as JSON. */
 export interface RivalTask {
   readonly name: string
-  readonly database: string
+  readonly place: StorePlace
   /** `hold` waits in its handler for a file; `take` recovers by force; `storm` takes it again and again. */
   readonly act: 'hold' | 'take' | 'storm'
   readonly flag: string
 }
 
 const task = JSON.parse(process.argv[2] ?? '') as RivalTask
-const sqlite = sqliteStore(task.database)
+const store = storeAt(task.place)
 const conversation = 'c'
 
 const wait = new Tool({
@@ -33,9 +33,9 @@ const wait = new Tool({
   },
 })
 
-function runnerOn(store: Store) {
+function runnerOn(shared: Store) {
   return new TurnRunner({
-    store,
+    store: shared,
     tools: [wait],
     executor: async ({ iteration }) =>
       iteration <= 2
@@ -45,18 +45,18 @@ function runnerOn(store: Store) {
 }
 
 if (task.act === 'storm') {
-  const acquire: Store['acquire'] = (id, options) => sqlite.acquire(id, { ...options, force: true })
-  const runner = runnerOn({ ...sqlite, acquire })
+  const acquire: Store['acquire'] = (id, options) => store.acquire(id, { ...options, force: true })
+  const runner = runnerOn({ ...store, acquire })
   for (let round = 0; round < 8; round++) {
     const { status, reason } = await runner.run({ conversation, message: `${task.name} ${round}` })
     tell({ event: 'round', status, code: reason?.code })
   }
 } else {
-  const runner = runnerOn(sqlite)
+  const runner = runnerOn(store)
   const outcome =
     task.act === 'hold'
       ? await runner.run({ conversation, message: 'Hold on.' })
       : await runner.recover({ conversation, force: true })
   tell({ event: 'outcome', status: outcome.status, text: outcome.text, reason: outcome.reason })
 }
-await sqlite.close()
+await store.close()

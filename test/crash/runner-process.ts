@@ -2,7 +2,6 @@
 import OpenAI from 'openai'
 import { z } from 'zod'
 import { openaiResponses } from '../../src/providers/openai/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import type { ToolContext } from '../../src/tools/tool-context.ts'
 import type { ToolOptions } from '../../src/tools/tool-options.ts'
@@ -11,6 +10,7 @@ import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import type { Effect } from './effects-server.ts'
 import { killPoints, mortalStore, tell } from './kill-points.ts'
 import { caseName, type RunnerTask } from './runner-task.ts'
+import { storeAt } from './store-at.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as RunnerTask
 const points = killPoints(task.killAt)
@@ -67,7 +67,7 @@ const tools = [
 ]
 
 const client = new OpenAI({ apiKey: 'test', baseURL: task.modelUrl, maxRetries: 0 })
-const store = mortalStore(sqliteStore(task.database, { clock }), points)
+const store = mortalStore(storeAt(task.place, { clock }), points)
 const model = openaiResponses({ client, model: 'gpt-5.4' })
 const delegate = subAgent({
   name: 'delegate',

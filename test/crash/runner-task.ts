@@ -1,9 +1,11 @@
+import type { StorePlace } from './store-at.ts'
+
 /** What a runner process is told on its command line, as JSON. */
 export interface RunnerTask {
   readonly act: 'run' | 'recover' | 'resume'
   /** The name of the case; the model is told, so that its requests can be told apart. */
   readonly scope: string
-  readonly database: string
+  readonly place: StorePlace
   readonly modelUrl: string
   readonly effectsUrl: string
   /** The how-manieth point is its last; 0 lets it live. */

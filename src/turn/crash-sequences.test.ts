@@ -111,3 +111,24 @@ describe('a process that dies', () => {
     ])
   })
 })
+
+describe('a turn', () => {
+  it.each([
+    ['write', ['history-item intent', 'settlement']],
+    ['read', ['history-item', 'settlement intent']],
+  ] as const)('commits twice for a %s call: before it and behind it', async (effect, commits) => {
+    const store = memoryStore()
+    const made: string[] = []
+    const counting: Store = {
+      ...store,
+      append: (conversation, epoch, entries, blobs) => {
+        made.push(entries.map(({ kind }) => kind).join(' '))
+        return store.append(conversation, epoch, entries, blobs)
+      },
+    }
+    const tools = [sampleTool('work', () => 'a small result', { effect })]
+    const model = scriptedModel([[{ call: 'work', id: 'c1' }], [{ text: 'so' }]])
+    await new TurnRunner({ model, tools, store: counting }).run(go)
+    expect(made).toEqual(['turn-start', 'message', ...commits, 'message', 'turn-end'])
+  })
+})

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import benchManifest from '../bench/package.json' with { type: 'json' }
 import peersManifest from '../bench/peers/package.json' with { type: 'json' }
 import manifest from '../package.json' with { type: 'json' }
+import { writtenPages } from '../scripts/docs/pages.mjs'
 import { inRoot } from '../scripts/project.mjs'
 import { publicExports } from './consumer/public-exports.ts'
 
@@ -36,6 +38,32 @@ describe('the documents', () => {
     for (const [, name = '', version] of named) {
       expect({ name, version }).toEqual({ name, version: Object(installed)[name] as unknown })
     }
+  })
+
+  it('can all be found from their index, and the examples too', () => {
+    const index = read('docs/index.md')
+    const pages = readdirSync(inRoot('docs'), { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => path.endsWith('.md') && path !== 'index.md')
+      .filter((path) => !path.startsWith('api/') || path === 'api/index.md')
+    const programs = readdirSync(inRoot('examples')).filter((path) => path.endsWith('.mjs'))
+    const links = [...pages, ...programs.map((name) => `../examples/${name}`)]
+    expect(links.filter((path) => !index.includes(`](${path})`))).toEqual([])
+  })
+
+  it('name files and link to pages that there are', () => {
+    const gone = writtenPages().flatMap((page) => {
+      const text = read(page).replaceAll(/^```.*?^```/gms, '')
+      const named = [...text.matchAll(/`((?:src|test|scripts|examples)\/[\w./-]+\.\w+)`/g)]
+      const linked = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+      return [
+        ...named.map(([, path = '']) => path),
+        ...linked.map(([, path = '']) => join(dirname(page), path)),
+      ]
+        .filter((path) => !existsSync(inRoot(path)))
+        .map((path) => `${page}: ${path}`)
+    })
+    expect(gone).toEqual([])
   })
 
   it('stay short enough to be read', () => {

@@ -15,16 +15,16 @@ const readLog = new Tool({
 const runner = new TurnRunner({
   tools: [readLog],
   executor: async ({ turnToolCalls: [log, found] }) => {
-    if (!log) return { calls: [{ tool: 'read_log', args: { service: 'checkout' } }] }
-    const args = { callId: log.id, pattern: 'memory' }
-    return found ? { answer: `${found.results}` } : { calls: [{ tool: 'artifact_grep', args }] }
+    const args = log ? { callId: log.id, pattern: 'memory' } : { service: 'checkout' }
+    if (!found) return { calls: [{ tool: log ? 'artifact_grep' : 'read_log', args }] }
+    return { answer: JSON.stringify(found.results) }
   },
 })
 const { text, toolCalls } = await runner.run({ message: 'Why did checkout fail?' })
 for (const { tool, settlement, digest } of toolCalls) console.log(tool, settlement, digest, text)
 // #endregion program
 
-assert.equal(text, '100000: out of memory')
+assert.equal(text, '"100000: out of memory"')
 assert.deepEqual(
   toolCalls.map(({ tool, settlement, inline }) => [tool, settlement, inline]),
   [

@@ -96,11 +96,15 @@ export const idField = withShortcut(
 
 export const trustField = v.picklist(TRUST_TIERS, `must be one of ${TRUST_TIERS.join(', ')}`)
 
+/** JSON has no minus zero; the sum of the two zeros is the plain one. */
+export const plainZero = v.transform((value: number) => value + 0)
+
 /** A score between 0 and 1. */
 export const scoreField = v.pipe(
   v.number('must be a number from 0 to 1'),
   v.minValue(0, 'must be a number from 0 to 1'),
   v.maxValue(1, 'must be a number from 0 to 1'),
+  plainZero,
 )
 
 /** An object of real JSON, copied and deep-frozen. */

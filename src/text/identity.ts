@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isInstanceOf } from '../core/brand.ts'
+import { plainZero } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from './tokenizable.ts'
 
@@ -8,7 +9,7 @@ const IDENTIFIER_RULE = 'must be a non-empty string or a finite number'
 const identitySchema = v.strictObject({
   /** For systems: a key that does not change. */
   identifier: v.union(
-    [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite())],
+    [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite(), plainZero)],
     IDENTIFIER_RULE,
   ),
   /** For the model: the name it reads. */

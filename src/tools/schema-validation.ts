@@ -76,8 +76,10 @@ const invalidSchema = (rule: string, message: string, cause?: unknown) =>
   new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inputSchema', rule }, { cause })
 
 function standardValidator(schema: Extract<InputSchema, { '~standard': object }>): Validator {
+  // ArkType writes what its morphs give into what it is given, and arguments are frozen.
+  const writes = schema['~standard'].vendor === 'arktype'
   return (args) => {
-    const result = schema['~standard'].validate(args)
+    const result = schema['~standard'].validate(writes ? structuredClone(args) : args)
     return isThenable(result) ? Promise.resolve(result).then(validationOf) : validationOf(result)
   }
 }

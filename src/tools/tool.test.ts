@@ -7,6 +7,7 @@ import { cpuTime } from '../../test/cpu-time.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonArray, JsonObject } from '../core/json.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
 import { Media } from '../spool/media.ts'
 import { Tool } from './tool.ts'
 import type { ToolOptions } from './tool-options.ts'
@@ -138,6 +139,25 @@ describe('Tool.inputSchema', () => {
       issues: [{ path: 'service' }],
     })
     expect((await tool.validate({})).ok).toBe(false)
+  })
+
+  it.each([
+    ['Zod', z.object({ n: z.coerce.number(), unit: z.string().default('ms') })],
+    [
+      'Valibot',
+      toStandardJsonSchema(
+        v.object({
+          n: v.pipe(v.string(), v.transform(Number)),
+          unit: v.optional(v.string(), 'ms'),
+        }),
+      ),
+    ],
+    ['ArkType', type({ n: 'string.numeric.parse', unit: "string = 'ms'" })],
+  ])('coerces and fills in with %s, and leaves what it was given alone', async (_, inputSchema) => {
+    const args = normalizeArguments({ n: '5' })
+    const tool = new Tool({ ...options(), inputSchema })
+    expect(await tool.validate(args)).toEqual({ ok: true, value: { n: 5, unit: 'ms' } })
+    expect(args).toEqual({ n: '5' })
   })
 
   it('says how to make Valibot describe itself', () => {

@@ -123,6 +123,18 @@ describe('fileSpool', () => {
     }
   })
 
+  it('notices every flipped byte of a blob whose index is gone', async () => {
+    const folder = fresh()
+    const reader = await fileSpool(folder).write('fox\njumps\n')
+    await rm(linesOf(folder, reader.digest))
+    for (let at = 0; at < reader.byteLength; at++) {
+      await flip(blobOf(folder, reader.digest), at)
+      await expect(reader.verify()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+      await flip(blobOf(folder, reader.digest), at)
+    }
+    await reader.verify()
+  })
+
   it('notices a flipped byte in a bounded read, also of a block it has read before', async () => {
     const folder = fresh()
     const reader = await fileSpool(folder).write('x'.repeat(600_000))

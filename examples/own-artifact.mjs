@@ -3,24 +3,15 @@ import assert from 'node:assert/strict'
 import { memorySpool, SpooledArtifact } from 'bobbin'
 
 class AccessLog extends SpooledArtifact {
-  /** @override */
-  static kind = 'access-log'
-  /** @override */
-  static queries = [
+  /** @override */ static kind = 'access-log'
+  /** @override */ static queries = [
     SpooledArtifact.query({
       name: 'log_status',
       description: 'Counts the requests by HTTP status.',
       parameters: {
-        from: {
-          type: 'integer',
-          description: 'Lowest status',
-          minimum: 100,
-          maximum: 599,
-          default: 100,
-        },
+        from: { type: 'integer', description: 'Lowest one', minimum: 0, maximum: 599, default: 0 },
       },
       async run(/** @type {AccessLog} */ log, { from }, { signal }) {
-        /** @type {Map<number, number>} */
         const counts = new Map()
         for await (const line of log.lines({ signal })) {
           const status = Number(line.split(' ')[2])

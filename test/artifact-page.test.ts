@@ -9,4 +9,10 @@ describe('the page on artifacts', () => {
     const example = read('examples/own-artifact.mjs')
     expect(read('docs/artifacts.md')).toContain(`\`\`\`js\n${example}\`\`\``)
   })
+
+  it('needs no more than twenty lines for a class', () => {
+    const [written = ''] = /^class .+?^\}$/ms.exec(read('examples/own-artifact.mjs')) ?? []
+    expect(written).toContain('extends SpooledArtifact')
+    expect(written.split('\n').length).toBeLessThanOrEqual(20)
+  })
 })

@@ -50,32 +50,16 @@ const PARSERS = {
 
   async jsonriver() {
     const { parse } = await import('jsonriver')
-    const decoder = new TextDecoder()
-    let give
-    const queue = (async function* () {
-      for (;;) {
-        const chunk = await new Promise((resolve) => {
-          give = resolve
-        })
-        if (chunk === undefined) return
-        yield decoder.decode(chunk, { stream: true })
-      }
-    })()
+    const { readable, writable } = new TextDecoderStream()
+    const writer = writable.getWriter()
     let value
     const done = (async () => {
-      for await (const partial of parse(queue)) value = partial
+      for await (const partial of parse(readable)) value = partial
     })()
-    const turn = () => new Promise((resolve) => setImmediate(resolve))
     return {
-      async write(chunk) {
-        while (give === undefined) await turn()
-        const resolve = give
-        give = undefined
-        resolve(chunk)
-      },
+      write: (chunk) => writer.write(chunk),
       async items() {
-        while (give === undefined) await turn()
-        give(undefined)
+        await writer.close()
         await done
         return Object.keys(value).length
       },

@@ -18,7 +18,7 @@ import {
   type Lease,
   type Store,
 } from './store.ts'
-import type { ConversationRow, StoreDriver } from './store-driver.ts'
+import type { AppendOutcome, ConversationRow, StoreDriver } from './store-driver.ts'
 import { invalidInput, notFound, staleRunner } from './store-errors.ts'
 import { verifyConversation } from './verify-conversation.ts'
 
@@ -51,30 +51,20 @@ export function createStore(
 
   const key: AppendRequest['key'] = (row) => keys.of(row)
 
-  const append = async (
-    request: Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>,
-    readBack = true,
-  ): Promise<readonly Entry[]> => {
-    const { conversation, epoch, entries, blobs, imported } = request
-    if (entries.length === 0 && blobs.length === 0) return []
+  const planned = ({ conversation, epoch, entries, blobs, imported }: Appending) => {
     for (let i = 0; i < entries.length; i++) assertNewEntry(entries[i] as NewEntry, i)
     assertBlobs(blobs)
     const now = clock.now()
-    const plan = new PlannedAppend({
-      conversation,
-      epoch,
-      entries,
-      blobs,
-      now,
-      redact,
-      key,
-      imported,
-    })
-    const appending = driver.append(conversation, epoch, plan)
+    const stamp = { conversation, epoch, entries, blobs, now, redact, key, imported }
+    return new PlannedAppend(stamp)
+  }
+
+  const append = async (request: Appending, readBack = true): Promise<readonly Entry[]> => {
+    if (request.entries.length === 0 && request.blobs.length === 0) return []
+    const plan = planned(request)
+    const appending = driver.append(request.conversation, request.epoch, plan)
     const outcome = appending instanceof Promise ? await appending : appending
-    if (outcome.status === 'missing') throw notFound('conversation', conversation)
-    if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
-    if (outcome.status === 'duplicate') throw await duplicateIn(driver, conversation, entries)
+    if (outcome.status !== 'done') throw await refusal(driver, request, outcome)
     return readBack ? plan.stored() : []
   }
 
@@ -254,6 +244,19 @@ function positionOf(after: string | undefined): number {
   const position = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
   if (Number.isNaN(position)) throw invalidInput('after', 'must be the `next` of an earlier page')
   return position
+}
+
+type Appending = Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>
+
+/** Why nothing was appended. */
+async function refusal(
+  driver: StoreDriver,
+  { conversation, epoch, entries }: Appending,
+  outcome: Exclude<AppendOutcome, { readonly status: 'done' }>,
+): Promise<BobbinError> {
+  if (outcome.status === 'missing') return notFound('conversation', conversation)
+  if (outcome.status === 'stale') return staleRunner(conversation, epoch, outcome.current)
+  return duplicateIn(driver, conversation, entries)
 }
 
 async function duplicateIn(

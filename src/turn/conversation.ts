@@ -191,33 +191,40 @@ export class Conversation {
     const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
     await this.commit(entries, [call])
-    await this.settled(call, note)
+    const settling = this.settled(call, note)
+    if (settling !== undefined) await settling
   }
 
   /** Adds entries to the log, with the small results of the records among them. */
-  async commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<void> {
+  commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> {
     const staged = this.#stagedOf(calls)
-    const blobs = staged.map(({ blob }) => blob)
-    await this.append(entries, blobs)
-    for (const { digest } of staged) this.#parts.results.committed(digest)
+    if (staged.length === 0) return this.append(entries)
+    const blobs: StoredBlob[] = []
+    for (const { blob } of staged) blobs.push(blob)
+    return this.append(entries, blobs).then(() => {
+      for (const { digest } of staged) this.#parts.results.committed(digest)
+    })
   }
 
-  /** Takes in a call whose record is in the log already. */
-  async settled(call: ToolCall, note?: string): Promise<void> {
+  /** Takes in a call whose record is in the log already, at once where its result need not be read. */
+  settled(call: ToolCall, note?: string): Promise<void> | undefined {
     this.unsettled.delete(call.id)
     this.#admit(call)
-    if (call.executedBy === 'provider') return
+    if (call.executedBy === 'provider') return undefined
     const id = shownId(call)
     const inBatch = placeOf(this.batch, id)
     // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
     const isLater = call.editOf !== undefined || call.supersedes !== undefined
     const at = inBatch === -1 && isLater ? placeOf(this.items, id) : inBatch
-    if (at === -1) return
+    if (at === -1) return undefined
     const list = inBatch === -1 ? this.items : this.batch
     const asked = list[at] as CallItem
+    const take = (shown: ShownCall) =>
+      replaceItem(list, at, withResult(asked, this.#told(call, shown, note)))
     const showing = this.#parts.presentation.call(call)
-    const shown = showing instanceof Promise ? await showing : showing
-    replaceItem(list, at, withResult(asked, this.#told(call, shown, note)))
+    if (showing instanceof Promise) return showing.then(take)
+    take(showing)
+    return undefined
   }
 
   /** The small results that no settlement has committed yet. */

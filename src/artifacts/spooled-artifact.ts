@@ -39,6 +39,8 @@ export interface LinesOptions {
   readonly signal?: AbortSignal
 }
 
+let readerOf: (artifact: SpooledArtifact) => SpoolReader | undefined
+
 /** Tool output on a spool: the model holds a handle and pulls thread from it. */
 export class SpooledArtifact implements Artifact {
   /** The name under which stored references find the class again. */
@@ -48,6 +50,11 @@ export class SpooledArtifact implements Artifact {
   static readonly queries: readonly Query[] = textQueries
 
   readonly #reader: SpoolReader
+
+  static {
+    // Another copy of the package has artifacts and readers of its own.
+    readerOf = (artifact) => (#reader in artifact ? artifact.#reader : undefined)
+  }
 
   constructor(reader: SpoolReader) {
     this.#reader = reader instanceof SmallText ? reader : assertSpoolReader(reader)
@@ -184,13 +191,6 @@ export class SpooledArtifact implements Artifact {
     return decodeUtf8(await this.#reader.read(0, actual))
   }
 
-  /** The text that `asString` gives, without waiting, where it is small and at hand. */
-  static smallText(artifact: SpooledArtifact): SmallText | undefined {
-    // Another copy of the package has readers of its own, a subclass may have a text of its own.
-    const isOurs = #reader in artifact && artifact.asString === SpooledArtifact.prototype.asString
-    return isOurs && artifact.#reader instanceof SmallText ? artifact.#reader : undefined
-  }
-
   /** What a handle tells about the structure, cheaply and in a few hundred characters. */
   async preview(): Promise<string | undefined> {
     return undefined
@@ -211,6 +211,14 @@ export class SpooledArtifact implements Artifact {
   [brandOf('SpooledArtifact')](): boolean {
     return #reader in this
   }
+}
+
+/** The text that `asString` gives, without waiting, where it is small and at hand. */
+export function smallTextOf(artifact: SpooledArtifact): SmallText | undefined {
+  // A subclass may have a text of its own.
+  if (artifact.asString !== SpooledArtifact.prototype.asString) return undefined
+  const reader = readerOf(artifact)
+  return reader instanceof SmallText ? reader : undefined
 }
 
 const textOf = (lines: readonly LineText[]) => lines.map(({ text }) => text)

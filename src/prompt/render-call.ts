@@ -1,4 +1,4 @@
-import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { SpooledArtifact, smallTextOf } from '../artifacts/spooled-artifact.ts'
 import { cutText } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
@@ -59,7 +59,7 @@ export function renderAtOnce(
 ): RenderedCall | undefined {
   const { results, trust } = call
   if (!call.inline || !SpooledArtifact.isSpooledArtifact(results)) return undefined
-  const small = SpooledArtifact.smallText(results)
+  const small = smallTextOf(results)
   const most = limits?.inlineBytes ?? RENDER_LIMITS.inlineBytes
   if (small === undefined || small.byteLength > most) return undefined
   const role = call.isError ? 'error' : 'result'

@@ -132,9 +132,9 @@ export class PlannedAppend implements AppendPlan {
   /** The entries as they were stored. */
   stored(): readonly Entry[] {
     const { epoch } = this.#request
-    return this.#rows.map((row, at) => {
-      const entry = this.#completed?.get(at) ?? (this.#clean[at] as NewEntry)
-      return entryOf(plainEntry(entry), { epoch, redacted: this.#removed(at) }, row)
+    return this.#clean.map((clean, at) => {
+      const entry = plainEntry(this.#completed?.get(at) ?? clean)
+      return entryOf(entry, { epoch, redacted: this.#removed(at) }, this.#rows[at] as EntryRow)
     })
   }
 
@@ -203,7 +203,7 @@ function gatesToRead(entries: readonly NewEntry[]): readonly string[] {
 }
 
 /** The bytes of a blob; a text has them only now. */
-export function bytesOf(blob: StoredBlob): Uint8Array {
+function bytesOf(blob: StoredBlob): Uint8Array {
   return blob instanceof SmallText ? blob.bytes() : blob
 }
 

@@ -49,13 +49,13 @@ export function createStore(
     )
   }
 
-  const key: AppendRequest['key'] = (row) => keys.of(row)
+  const keyOf: AppendRequest['key'] = (row) => keys.of(row)
 
   const planned = ({ conversation, epoch, entries, blobs, imported }: Appending) => {
     for (let i = 0; i < entries.length; i++) assertNewEntry(entries[i] as NewEntry, i)
     assertBlobs(blobs)
     const now = clock.now()
-    const stamp = { conversation, epoch, entries, blobs, now, redact, key, imported }
+    const stamp = { conversation, epoch, entries, blobs, now, redact, key: keyOf, imported }
     return new PlannedAppend(stamp)
   }
 

@@ -76,6 +76,17 @@ describe('LastingEntry', () => {
     expect(await store.get('c', 'settlement', 'c1')).toEqual(stored)
   })
 
+  it('is sealed when somebody looks, however many turns went by', async () => {
+    const store = memoryStore()
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    for (let turn = 0; turn < 20_000; turn++) {
+      const end: NewEntry = { kind: 'turn-end', turnId: `t${turn}`, data: { status: 'completed' } }
+      await store.append('c', epoch, [end], [], { readBack: false })
+    }
+    expect((await store.conversation('c'))?.seal).toMatch(/^[0-9a-f]{64}$/)
+    expect((await store.verify({ conversation: 'c' })).faults).toEqual([])
+  })
+
   it('is redacted like any other', async () => {
     const store = memoryStore({ redact: ({ kind }) => (kind === 'intent' ? ['/args/a'] : []) })
     const { epoch } = await store.acquire('c', { owner: 'test' })

@@ -21,14 +21,17 @@ export class LazySeal {
 
   get text(): string {
     // Turn by turn from the last one that is known: a long log would be too deep for recursion.
-    const open: LazySeal[] = []
-    let seal: LazySeal | undefined = this
-    while (seal !== undefined && seal.#parts !== undefined) {
-      open.push(seal)
-      seal = seal.#parts.previous
+    const open: LazySeal[] = [this]
+    for (let at = 0; at < open.length; at++) {
+      const previous = (open[at] as LazySeal).#previous
+      if (previous !== undefined) open.push(previous)
     }
-    for (const one of open.reverse()) one.#close()
+    for (const seal of open.reverse()) seal.#close()
     return this.#text
+  }
+
+  get #previous(): LazySeal | undefined {
+    return this.#parts === undefined ? undefined : this.#parts.previous
   }
 
   #close(): void {

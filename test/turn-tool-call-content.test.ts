@@ -8,6 +8,7 @@ import {
   memorySpool,
   SpooledArtifact,
   Tool,
+  type ToolCall,
   type ToolOutput,
   TurnRunner,
   type TurnToolCallContent,
@@ -102,6 +103,22 @@ describe('TurnToolCallContent', () => {
     expect(new Set(contents.map(({ id }) => id))).toEqual(new Set(['call_1', 'call_1~2']))
   })
 
+  it('says how a call ended once it has', async () => {
+    const fail = () => {
+      throw new Error('no such service')
+    }
+    const unknown = { tool: 'gone', args: {} }
+    const { contents } = await told(fail, [call, unknown])
+    expect(contents.map(({ settlement }) => settlement)).toEqual([
+      undefined,
+      undefined,
+      'refused',
+      'failed',
+    ])
+    const [, settled] = (await told(() => 'x', [call])).contents
+    expect(settled?.settlement).toBe('ok')
+  })
+
   it('is typed as the document has it', () => {
     expectTypeOf<TurnToolCallContent>().branded.toEqualTypeOf<
       Readonly<{
@@ -112,6 +129,8 @@ describe('TurnToolCallContent', () => {
         results?: unknown
         isComplete: boolean
         isError: boolean
+        // Beyond the document.
+        settlement?: ToolCall['settlement']
         createdAt: DateTime
         updatedAt: DateTime
         completedAt?: DateTime

@@ -1,4 +1,5 @@
 import type { DateTime } from 'luxon'
+import type { Settlement } from './tool-call.ts'
 
 /**
  * A call as the stream tells of it: announced once when it is asked for, told again under the same
@@ -16,6 +17,8 @@ export interface TurnToolCallContent {
   readonly results?: unknown
   readonly isComplete: boolean
   readonly isError: boolean
+  /** How the call ended, once it has: tells a refusal, a denial and a failure apart. */
+  readonly settlement?: Settlement
   readonly createdAt: DateTime
   readonly updatedAt: DateTime
   readonly completedAt?: DateTime

@@ -56,6 +56,7 @@ const OBSERVED: Readonly<Record<keyof ObservedEvents, true>> = {
   gateOpened: true,
   gateDecided: true,
   budget: true,
+  historyRepair: true,
   warning: true,
   error: true,
 }

@@ -55,6 +55,7 @@ function helpers(turn: Turn, attempt: number): ExecutorHelpers {
   return {
     message: (piece) => content.emit('message', { ...piece, id: idOf(piece.id) }, origin),
     thought: (piece) => content.emit('thought', { ...piece, id: idOf(piece.id) }, origin),
+    historyRepair: (repair) => turn.observed.emit('historyRepair', { ...repair }, origin),
     toolInput: (piece) => content.emit('toolInput', { ...piece, id: idOf(piece.id) }, origin),
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import type { ProviderData, WireReference } from '../core/wire-reference.ts'
+import type { Repair } from '../model/encoder.ts'
 import type { FinishReason } from '../model/finish-reason.ts'
 import type { UnfinishedCall, Usage } from '../model/model-event.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
@@ -35,6 +36,8 @@ export interface ExecutorHelpers {
   message(content: TurnTextContent): void
   thought(content: TurnTextContent): void
   toolInput(content: TurnToolInputContent): void
+  /** Tells whoever watches what encoding the history took; absent where nobody would hear it. */
+  historyRepair?(repair: Repair): void
 }
 
 /** Decides what happens next in an iteration. It decides; the runner acts. */

@@ -6,12 +6,12 @@ import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { DispatchContext } from './dispatch-context.ts'
-import type { CallRequest, Decision, Executor } from './executor.ts'
+import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
-    for await (const event of model.stream(requestOf(ctx), optionsOf(ctx))) {
+    for await (const event of model.stream(requestOf(ctx), optionsOf(ctx, helpers))) {
       if (event.type === 'finish') return decisionOf(event)
       if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })
       else if (event.type === 'thought') helpers.thought({ id: event.key, delta: event.delta })
@@ -35,9 +35,17 @@ function requestOf(ctx: DispatchContext): ModelRequest {
   }
 }
 
-function optionsOf({ signal, mintId }: DispatchContext): ModelCallOptions {
-  return mintId === undefined ? { signal } : { signal, mint: mintId }
+function optionsOf(
+  { signal, mintId }: DispatchContext,
+  { historyRepair }: ExecutorHelpers,
+): ModelCallOptions {
+  const options: Writable<ModelCallOptions> = { signal }
+  if (mintId !== undefined) options.mint = mintId
+  if (historyRepair !== undefined) options.onRepair = historyRepair
+  return options
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 function decisionOf({ items, unfinished, usage, reason: finish }: Finish): Decision {
   // What an item of our own says is all that a request says.

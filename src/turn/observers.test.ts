@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Model } from '../model/model.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -74,6 +75,25 @@ describe('observers', () => {
     runner.observe('toolExecutionEnd', ({ endedAt }) => times.push(endedAt))
     await runner.run({ message: 'go' })
     expect(times).toEqual([testClock().now(), testClock().now()])
+  })
+
+  it('are told what a model had to mend in the history', async () => {
+    const repair = { kind: 'missing-result', item: 'c1', message: 'No result.' } as const
+    const script = scriptedModel([[{ text: 'x' }]])
+    const model: Model = {
+      api: script.api,
+      provider: script.provider,
+      model: script.model,
+      stream(request, options) {
+        options?.onRepair?.(repair)
+        return script.stream(request, options)
+      },
+    }
+    const runner = new TurnRunner({ model })
+    const told: unknown[] = []
+    runner.observe('historyRepair', (event, { conversation }) => told.push([event, conversation]))
+    const { conversation } = await runner.run({ message: 'go' })
+    expect(told).toEqual([[repair, conversation]])
   })
 
   it('are told of listeners that fail, and where', async () => {

@@ -125,8 +125,8 @@ export async function settleLogged(turn: Turn, call: ToolCall): Promise<void> {
 function tellSettled(turn: Turn, call: ToolCall): void {
   turn.settled.set(call.id, call)
   if (!turn.content.has('toolCall')) return
-  const { id, tool, args, checksum, isError, createdAt, updatedAt, completedAt } = call
+  const { id, tool, args, checksum, isError, settlement, createdAt, updatedAt, completedAt } = call
   const results = Tokenizable.isTokenizable(call.results) ? call.results.text : call.results
-  const content = { id, tool, args, checksum, results, isComplete: true, isError }
+  const content = { id, tool, args, checksum, results, isComplete: true, isError, settlement }
   turn.content.emit('toolCall', { ...content, createdAt, updatedAt, completedAt }, turn.origin)
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../core/json.ts'
+import type { Repair } from '../model/encoder.ts'
 import type { BudgetReport } from '../prompt/budget-report.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
 import type { Gate } from '../store/gate.ts'
@@ -47,6 +48,8 @@ export interface ObservedEvents {
   gateOpened: Gate
   gateDecided: { readonly gate: Gate; readonly decision: string; readonly decidedBy: string }
   budget: BudgetReport
+  /** What a model's protocol would not take as it is: told once, before the request that mends it. */
+  historyRepair: Repair
   warning: { readonly code: string; readonly message: string; readonly toolCallId?: string }
   error: { readonly error: unknown; readonly where: string }
 }

@@ -14,7 +14,9 @@ export interface Watched {
  */
 export class AbortWatch {
   readonly #signal: AbortSignal
-  readonly #watched = new Set<Watched>()
+  /** Most of the time there is one, and a set makes a table anew whenever its only member leaves. */
+  #first: Watched | undefined
+  readonly #others = new Set<Watched>()
   #isListening = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #dueAt = Number.POSITIVE_INFINITY
@@ -27,7 +29,9 @@ export class AbortWatch {
 
   add(watched: Watched): void {
     if (!this.#isListening) this.#listen()
-    this.#watched.add(watched)
+    if (this.#first === watched || this.#others.has(watched)) return
+    if (this.#first === undefined) this.#first = watched
+    else this.#others.add(watched)
     const { deadline } = watched
     if (deadline === Number.POSITIVE_INFINITY) return
     this.#limited++
@@ -36,7 +40,9 @@ export class AbortWatch {
   }
 
   delete(watched: Watched): void {
-    if (!this.#watched.delete(watched) || watched.deadline === Number.POSITIVE_INFINITY) return
+    if (this.#first === watched) this.#first = undefined
+    else if (!this.#others.delete(watched)) return
+    if (watched.deadline === Number.POSITIVE_INFINITY) return
     this.#limited--
     if (this.#limited === 0) hold(this.#timer, false)
   }
@@ -73,10 +79,15 @@ export class AbortWatch {
     this.#dueAt = Number.POSITIVE_INFINITY
   }
 
+  /** A copy: whoever is ended leaves. */
+  #all(): readonly Watched[] {
+    return this.#first === undefined ? [...this.#others] : [this.#first, ...this.#others]
+  }
+
   #listen(): void {
     this.#isListening = true
     const end = () => {
-      for (const watched of [...this.#watched]) watched.onAbort()
+      for (const watched of this.#all()) watched.onAbort()
     }
     this.#signal.addEventListener('abort', end, { once: true })
   }
@@ -94,7 +105,7 @@ export class AbortWatch {
     this.#dueAt = Number.POSITIVE_INFINITY
     const now = performance.now()
     let next = Number.POSITIVE_INFINITY
-    for (const watched of [...this.#watched]) {
+    for (const watched of this.#all()) {
       if (watched.deadline <= now) watched.onTimeout?.()
       else next = Math.min(next, watched.deadline)
     }

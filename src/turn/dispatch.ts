@@ -19,7 +19,14 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     if (observed.has('iterationStart')) observed.emit('iterationStart', { iteration }, origin)
     const decision = await decide(turn)
     addUsage(turn, decision)
-    const end = await act(turn, decision)
+    let end: DispatchEnd | undefined
+    // An answer that came too late is not recorded; calls are, as calls that did not run.
+    if ('answer' in decision && turn.signal.aborted) end = turn.interruption.end()
+    else {
+      const asking = askCalls(turn, decision)
+      const batch = asking instanceof Promise ? await asking : asking
+      end = endOf(turn, decision, await runBatch(turn, batch))
+    }
     if (observed.has('iterationEnd')) {
       const calls = 'calls' in decision ? decision.calls.length : 0
       observed.emit('iterationEnd', { iteration, calls }, origin)
@@ -68,15 +75,7 @@ function fitRequest(turn: Turn) {
 const NO_TOOLS = () => []
 const ignore = () => {}
 
-/** Does what was decided. Gives the turn's end, or nothing when it goes on. */
-async function act(turn: Turn, decision: Decision): Promise<DispatchEnd | undefined> {
-  // An answer that came too late is not recorded; calls are, as calls that did not run.
-  if ('answer' in decision && turn.signal.aborted) return turn.interruption.end()
-  const asking = askCalls(turn, decision)
-  const batch = asking instanceof Promise ? await asking : asking
-  return endOf(turn, decision, await runBatch(turn, batch))
-}
-
+/** The turn's end behind a response, or nothing when it goes on. */
 function endOf(turn: Turn, decision: Decision, batch: BatchEnd): DispatchEnd | undefined {
   const { waits, stop } = batch
   if ('answer' in decision && !waits) return answered(decision)

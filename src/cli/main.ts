@@ -6,7 +6,7 @@ import { runCli } from './run-cli.ts'
 const abort = new AbortController()
 const quiet = new AbortController().signal
 /** How long a turn may take to settle when nobody reads what it says. */
-const SETTLE_MS = 5_000
+const SETTLE_MS = 30_000
 
 // The first signal lets a turn settle what it began; whoever presses twice does not want to wait.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

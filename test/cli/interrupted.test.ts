@@ -108,6 +108,7 @@ describe('a reader that stops early, as `head` does', () => {
     await cli(['run', 'read', '--quiet', ...store], { cwd })
     const started = Date.now()
     expect(await readFirst(['export', 'last', ...store])).toEqual({ code: 0, stderr: '' })
-    expect(Date.now() - started).toBeLessThan(5_000)
-  }, 30_000)
+    // It ends by itself, not when it is made to after half a minute.
+    expect(Date.now() - started).toBeLessThan(25_000)
+  }, 60_000)
 })

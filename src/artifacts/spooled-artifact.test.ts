@@ -35,6 +35,27 @@ describe('SpooledArtifact', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'E_NOT_A_SPOOL_READER' }))
   })
 
+  it('is not changed by later changes of its reader', async () => {
+    const reader = { ...(await spool.write('one\ntwo')) }
+    const held = new SpooledArtifact(reader)
+    const before = JSON.stringify(held)
+    const other = await spool.write('three')
+    Object.assign(reader, other)
+    expect(JSON.stringify(held)).toBe(before)
+    expect(await held.asString()).toBe('one\ntwo')
+  })
+
+  it('refuses a reader that says something else each time', async () => {
+    let asked = 0
+    const reader = {
+      ...(await spool.write('one')),
+      get lineCount() {
+        return asked++ < 2 ? 1 : -1
+      },
+    }
+    expect(() => new SpooledArtifact(reader)).toThrow('`lineCount` is missing or of the wrong type')
+  })
+
   it('takes a limit that is no number for one that is exceeded', async () => {
     const limit = { limit: 3 } as unknown as number
     const asked = (await artifact('four')).asString(limit)

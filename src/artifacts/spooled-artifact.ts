@@ -7,7 +7,7 @@ import { decodeUtf8, type LineText } from '../spool/line-text.ts'
 import { regexpPattern } from '../spool/search/regexp-pattern.ts'
 import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
 import { SmallText } from '../spool/small-text.ts'
-import { assertSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
+import { fixedSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { clamp, METHOD_LIMITS } from './answer-limits.ts'
@@ -57,7 +57,7 @@ export class SpooledArtifact implements Artifact {
   }
 
   constructor(reader: SpoolReader) {
-    this.#reader = reader instanceof SmallText ? reader : assertSpoolReader(reader)
+    this.#reader = reader instanceof SmallText ? reader : fixedSpoolReader(reader)
     Object.freeze(this)
   }
 

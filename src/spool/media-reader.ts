@@ -60,6 +60,11 @@ export function mediaReader(
   })
 }
 
+/** The reader as it is now: what becomes of the object that was given changes neither facts nor source. */
+export function fixedMediaReader(reader: MediaReader): MediaReader {
+  return mediaReader(reader, reader.stream.bind(reader))
+}
+
 /** Gives `value` back as a `MediaReader`, or throws `E_NOT_A_MEDIA_READER` naming what is missing. */
 export function assertMediaReader(value: unknown): MediaReader {
   const missing = missingFromMediaReader(value)

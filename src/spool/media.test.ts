@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '#hash'
 import { isBobbinError } from '../core/error.ts'
 import { MEDIA_KINDS, Media, MODALITY_HAZARDS, type RawMedia } from './media.ts'
-import { bytesMedia } from './media-reader.ts'
+import { bytesMedia, streamMedia } from './media-reader.ts'
 import { memorySpool } from './memory-spool.ts'
 
 const BYTES = new Uint8Array([137, 80, 78, 71, 0, 255])
@@ -88,6 +89,58 @@ describe('Media', () => {
       'trustTier',
       'modalityHazard',
     ])
+  })
+
+  it('is not changed by later changes of its reader', async () => {
+    const reader = {
+      byteLength: BYTES.length as number,
+      digest: sha256Hex(BYTES),
+      async *stream() {
+        yield BYTES
+      },
+    }
+    const media = new Media(raw({ reader }))
+    const before = JSON.stringify(media)
+    reader.byteLength = 1
+    reader.digest = '0'.repeat(64)
+    reader.stream = async function* () {
+      yield Uint8Array.of(1)
+    }
+    expect(JSON.stringify(media)).toBe(before)
+    expect(await bytesOf(media)).toEqual([...BYTES])
+  })
+
+  it('calls stream on its reader, which may keep state of its own', async () => {
+    class Source {
+      #bytes = BYTES
+      async *stream() {
+        yield this.#bytes
+      }
+    }
+    expect(await bytesOf(new Media(raw({ reader: new Source() })))).toEqual([...BYTES])
+  })
+
+  it('refuses a reader that says something else each time', () => {
+    let asked = 0
+    const reader = {
+      get byteLength() {
+        return asked++ === 0 ? 1 : -1
+      },
+      async *stream() {},
+    }
+    expect(() => new Media(raw({ reader }))).toThrow('`Media.reader` must be a MediaReader')
+  })
+
+  it.each([
+    ['digest', '0'.repeat(64)],
+    ['byteLength', 3],
+  ])('is not stored when its bytes have another %s than its reader said', async (fact, value) => {
+    const media = new Media(raw({ reader: streamMedia(() => BYTES, { [fact]: value }) }))
+    await expect(media.spooled(memorySpool())).rejects.toMatchObject({
+      code: 'E_INVALID_INITIAL_MEDIA_VALUE',
+      data: { path: `reader.${fact}` },
+    })
+    expect(media[fact as 'digest']).toBe(value)
   })
 
   it('is stored by reference and found again', async () => {

@@ -4,7 +4,13 @@ import { BobbinError } from '../core/error.ts'
 import { idField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
-import { isMediaReader, type MediaReader, spoolMedia, streamMedia } from './media-reader.ts'
+import {
+  fixedMediaReader,
+  isMediaReader,
+  type MediaReader,
+  spoolMedia,
+  streamMedia,
+} from './media-reader.ts'
 import type { SpoolStore } from './spool-store.ts'
 
 export const MEDIA_KINDS = ['image', 'audio', 'video', 'document'] as const
@@ -23,11 +29,16 @@ const fields = {
   modalityHazard: v.picklist(MODALITY_HAZARDS, `must be one of ${MODALITY_HAZARDS.join(', ')}`),
 }
 
+const READER_RULE =
+  'must be a MediaReader: an object with stream(), and byteLength and digest where known'
+
 const rawMediaSchema = v.strictObject({
   ...fields,
-  reader: v.custom<MediaReader>(
-    isMediaReader,
-    'must be a MediaReader: an object with stream(), and byteLength and digest where known',
+  // A getter may give something else the second time, so that what is kept is looked at as well.
+  reader: v.pipe(
+    v.custom<MediaReader>(isMediaReader, READER_RULE),
+    v.transform(fixedMediaReader),
+    v.check((reader: MediaReader) => isMediaReader(reader), READER_RULE),
   ),
 })
 
@@ -90,16 +101,31 @@ export class Media {
     return this.#reader.digest
   }
 
-  /** Stores the bytes in `spool`, once; from then on they are read from there, and size and digest are known. */
+  /**
+   * Stores the bytes in `spool`, once; from then on they are read from there, and size and digest are
+   * known. Bytes that are not what the reader said of them are refused.
+   */
   async spooled(
     spool: Pick<SpoolStore, 'write'>,
     options?: { readonly signal?: AbortSignal },
   ): Promise<this> {
     if (this.#home !== spool) {
-      this.#reader = spoolMedia(await spool.write(this.stream(), options))
+      const stored = spoolMedia(await spool.write(this.stream(), options))
+      this.#requireSame(stored, 'byteLength')
+      this.#requireSame(stored, 'digest')
+      this.#reader = stored
       this.#home = spool
     }
     return this
+  }
+
+  /** A record that holds this media says what was known of it, and that must stay true. */
+  #requireSame(stored: MediaReader, fact: 'byteLength' | 'digest'): void {
+    const said = this[fact]
+    if (said === undefined || said === stored[fact]) return
+    const path = `reader.${fact}`
+    const rule = `must be that of the bytes: it is ${said}, and theirs is ${stored[fact]}; leave it out where it is not known`
+    throw new BobbinError(CODE, `\`Media.${path}\` ${rule}.`, { path, rule })
   }
 
   toJSON(): JsonObject {

@@ -48,6 +48,25 @@ export function assertSpoolReader(value: unknown): SpoolReader {
   )
 }
 
+/** The reader as it is now: what becomes of the object that was given changes neither facts nor source. */
+export function fixedSpoolReader(value: unknown): SpoolReader {
+  const reader = assertSpoolReader(value)
+  const { digest, byteLength, lineCount } = reader
+  // A getter may give something else the second time, so that what is kept is looked at as well.
+  return assertSpoolReader(
+    Object.freeze({
+      digest,
+      byteLength,
+      lineCount,
+      read: reader.read.bind(reader),
+      stream: reader.stream.bind(reader),
+      lineStart: reader.lineStart.bind(reader),
+      lineAt: reader.lineAt.bind(reader),
+      verify: reader.verify.bind(reader),
+    }),
+  )
+}
+
 /** True when `value` has every part of the `SpoolReader` contract. */
 export function isSpoolReader(value: unknown): value is SpoolReader {
   return missingFromSpoolReader(value) === undefined

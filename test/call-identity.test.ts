@@ -82,4 +82,40 @@ describe('the identity of a call', () => {
     // Both ways through admission were taken, or the property proves less than it says.
     expect(settlements).toEqual(new Set(['ok', 'refused']))
   })
+  it('keeps calls apart whose arguments are no JSON, alike in the executor and the record', async () => {
+    const circle: Record<string, unknown> = { b: 1 }
+    circle['self'] = circle
+    const broken: Record<string, unknown>[] = [
+      { a: Number.NaN, b: 1 },
+      { a: Number.NaN, b: 2 },
+      { a: 1n },
+      { a: 2n },
+      { at: new Date(1) },
+      { at: new Date(2) },
+      circle,
+      { ...circle, b: 2 },
+    ]
+    const tool = new Tool({
+      name: 'any',
+      description: '',
+      inputSchema: { type: 'object' },
+      handler: () => '',
+    })
+    const executed: string[] = []
+    for (const args of broken) {
+      const callIds: string[] = []
+      const run = tool.executor({ emit: ({ callId }) => callIds.push(callId) })
+      await expect(run(args)).rejects.toMatchObject({ code: 'E_INVALID_ARGUMENTS' })
+      expect(new Set(callIds).size).toBe(1)
+      executed.push(...new Set(callIds))
+    }
+    const runner = new TurnRunner({
+      tools: [tool],
+      executor: async ({ iteration }) =>
+        iteration > 1 ? { answer: '' } : { calls: broken.map((args) => ({ tool: 'any', args })) },
+    })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls.map((call) => call.checksum)).toEqual(executed)
+    expect(new Set(executed).size).toBe(broken.length)
+  })
 })

@@ -1,17 +1,25 @@
 import { sha256Hex } from '#hash'
 import { cutText } from './cut-text.ts'
 import type { JsonObject } from './json.ts'
+import { valueText } from './value-text.ts'
 
 const HEAD = 200
 
 /**
  * What stands in a record for arguments that cannot be parsed: digest, size and beginning of what was
- * received, so that different broken calls stay different.
+ * received, so that different broken calls stay different. Of a value that is neither text nor bytes,
+ * they are those of `valueText`.
  */
-export function unparsedArguments(received: string | Uint8Array): JsonObject {
+export function unparsedArguments(value: unknown): JsonObject {
+  const received = typeof value === 'string' || isBytes(value) ? value : valueText(value)
   const bytes = typeof received === 'string' ? encode(received) : received
   const $unparsed = { sha256: sha256Hex(bytes), bytes: bytes.byteLength, head: headOf(received) }
   return Object.freeze({ $unparsed: Object.freeze($unparsed) })
+}
+
+/** A view is no proxy, so that asking for its class runs nobody's code. */
+function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && value instanceof Uint8Array
 }
 
 function headOf(received: string | Uint8Array): string {

@@ -1,5 +1,6 @@
 import { isBobbinError } from '../core/error.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
+import { valueText } from '../core/value-text.ts'
 import type { CallItem } from '../records/history-item.ts'
 
 /** The part of a call that its arguments decide. */
@@ -23,8 +24,8 @@ export function callArguments(received: unknown): CallArguments {
 
 function textOf(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? ''
+    return JSON.stringify(value) ?? valueText(value)
   } catch {
-    return '' // a cycle or a 20,000-deep value: there is no text that the wire could have sent
+    return valueText(value) // a cycle or a 20,000-deep value: there is no text as the wire sent it
   }
 }

@@ -140,7 +140,7 @@ function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } 
     return { args: normalizeArguments(raw) }
   } catch (error) {
     if (!isBobbinError(error)) throw error
-    return { args: unparsedArguments(typeof raw === 'string' ? raw : error.message), error }
+    return { args: unparsedArguments(raw), error }
   }
 }
 

@@ -56,14 +56,13 @@ export function readRequest(request: CallRequest): ReadRequest {
 }
 
 function unreadable(tool: string, raw: unknown, fault: string): ReadRequest {
-  const rawArgs = typeof raw === 'string' ? raw : undefined
-  const args = unparsedArguments(rawArgs ?? fault)
+  const args = unparsedArguments(raw)
   return {
     tool,
     args,
     checksum: checksum(tool, args),
     fault,
-    ...(rawArgs !== undefined && { rawArgs }),
+    ...(typeof raw === 'string' && { rawArgs: raw }),
   }
 }
 

@@ -1,5 +1,4 @@
 import { argumentError } from './argument-error.ts'
-import { isBobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 import type { JsonArray, JsonObject, JsonValue } from './json.ts'
 import { isUnsafeInteger } from './json-scan.ts'
@@ -17,13 +16,13 @@ export interface ArgumentLimits {
  * itself is frozen: its maker may have something to note on it first.
  */
 export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
-  const state: Copying = { limits, chars: 0, trail: [], ancestors: [] }
+  const state: Copying = { limits, chars: 0, trail: [], ancestors: [], refusal: undefined }
   try {
-    if (Array.isArray(value)) throw argumentError('not-an-object', [], 'it is an array')
+    if (Array.isArray(value)) throw refusal(state, 'not-an-object', 'it is an array')
     return copyContainer(state, value, 1) as JsonObject
   } catch (error) {
-    if (isBobbinError(error)) throw error
     // Getters and proxies run code of their own, which may throw anything.
+    if (error === state.refusal) throw error
     throw refusal(state, 'unsupported-type', 'reading it throws an error')
   }
 }
@@ -34,6 +33,8 @@ interface Copying {
   /** The containers that the walk is in, and the key or index that it is at in each. */
   readonly ancestors: object[]
   readonly trail: (string | number)[]
+  /** What the walk itself refused the value with. */
+  refusal: Error | undefined
 }
 
 function copyContainer(state: Copying, value: object, depth: number): JsonArray | JsonObject {
@@ -142,16 +143,21 @@ function charge(state: Copying, chars: number): void {
   if (state.chars > state.limits.chars) throw refusal(state, 'too-large')
 }
 
-/** The error for what the trail points at; a circle shows as depth or size, and is named as what it is. */
+/** The error for what the trail points at. */
 function refusal(state: Copying, rule: ArgumentRule, detail?: string): Error {
-  const { ancestors, trail, limits } = state
-  if (rule === 'too-deep' || rule === 'too-large') {
-    const again = firstRepetition(ancestors)
-    if (again !== undefined) return argumentError('cycle', trail.slice(0, again))
-    const limit = rule === 'too-deep' ? `${limits.depth} levels` : `${limits.chars} characters`
-    return argumentError(rule, trail, `more than ${limit}`)
-  }
-  return argumentError(rule, trail, detail)
+  state.refusal =
+    rule === 'too-deep' || rule === 'too-large'
+      ? excess(state, rule)
+      : argumentError(rule, state.trail, detail)
+  return state.refusal
+}
+
+/** A circle shows as depth or size, and is named as what it is. */
+function excess({ ancestors, trail, limits }: Copying, rule: 'too-deep' | 'too-large'): Error {
+  const again = firstRepetition(ancestors)
+  if (again !== undefined) return argumentError('cycle', trail.slice(0, again))
+  const limit = rule === 'too-deep' ? `${limits.depth} levels` : `${limits.chars} characters`
+  return argumentError(rule, trail, `more than ${limit}`)
 }
 
 /** The index of the first ancestor that stands further up as well. */

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { sha256Hex } from '#hash'
 import { brandOf } from './brand.ts'
 import { canonicalStringify } from './canonical.ts'
-import { BobbinError, isBobbinError } from './error.ts'
+import { BobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { isoTime } from './fields.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -85,10 +85,7 @@ export function parseOrThrow<Input, Output>(
   const parsed = run(name, code, schema, raw)
   if (parsed.issues === undefined) return parsed.value
   const issue = parsed.issues[0]
-  const path = v.getDotPath(issue) ?? ''
-  const rule = ruleOf(issue)
-  const where = path === '' ? `\`${name}\`` : `\`${name}.${path}\``
-  throw new BobbinError(code, `${where} ${rule}.`, { path, rule }, causeOf(issue))
+  throw invalidValue(name, code, v.getDotPath(issue) ?? '', ruleOf(issue), causeOf(issue))
 }
 
 /** Reading a getter or a proxy runs code of its own, which may throw anything. */
@@ -101,10 +98,34 @@ function run<Input, Output>(
   try {
     return schema['~run']({ value: raw }, CAREFULLY)
   } catch (cause) {
-    if (isBobbinError(cause)) throw cause
-    const rule = 'must be plain data: reading it throws an error'
-    throw new BobbinError(code, `\`${name}\` ${rule}.`, { path: '', rule }, { cause })
+    const path = throwingField(schema, raw) ?? ''
+    throw invalidValue(name, code, path, 'must be plain data: reading it throws an error', cause)
   }
+}
+
+/** The first field that throws when it is read once more, if there is one. */
+function throwingField(schema: v.GenericSchema, raw: unknown): string | undefined {
+  const entries = 'entries' in schema ? (schema.entries as v.ObjectEntries) : {}
+  return Object.keys(entries).find((key) => {
+    try {
+      entries[key]?.['~run']({ value: Reflect.get(raw as object, key) }, CAREFULLY)
+      return false
+    } catch {
+      return true
+    }
+  })
+}
+
+function invalidValue(
+  name: string,
+  code: InvalidValueCode,
+  path: string,
+  rule: string,
+  cause: unknown,
+): BobbinError {
+  const where = path === '' ? `\`${name}\`` : `\`${name}.${path}\``
+  const options = cause === undefined ? {} : { cause }
+  return new BobbinError(code, `${where} ${rule}.`, { path, rule }, options)
 }
 
 function ruleOf(issue: v.BaseIssue<unknown>): string {
@@ -116,8 +137,8 @@ function ruleOf(issue: v.BaseIssue<unknown>): string {
 }
 
 /** A nested record's own error is the most exact account of what is wrong: keep it as the cause. */
-function causeOf(issue: v.BaseIssue<unknown>): { cause?: unknown } {
-  return issue.input instanceof Error ? { cause: issue.input } : {}
+function causeOf(issue: v.BaseIssue<unknown>): Error | undefined {
+  return issue.input instanceof Error ? issue.input : undefined
 }
 
 function toJsonValue(value: unknown): JsonValue {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { canonicalStringify } from '../core/canonical.ts'
 import { checksum } from '../core/checksum.ts'
-import { isBobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import { unparsedArguments } from '../core/strict-json.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
@@ -252,19 +252,26 @@ describe('ToolCall refuses', () => {
     expect(error.message).toMatch(/[^.]\.$/)
   })
 
-  it('what throws when it is read', () => {
-    const thrown = new Error('no')
+  it.each([
+    ['an error', new Error('no')],
+    ['an error of ours', new BobbinError('E_JSON_TOO_DEEP', 'no', { limit: 1 })],
+  ])('what throws %s when it is read', (_, thrown) => {
     const trap = () => {
       throw thrown
     }
-    const hostile = [
-      Object.defineProperty(raw(), 'id', { get: trap, enumerable: true }),
-      new Proxy(raw(), { get: trap }),
-      raw({ results: new Proxy([], { get: trap }) }),
+    const hostile: [RawToolCall, string][] = [
+      [Object.defineProperty(raw(), 'tool', { get: trap, enumerable: true }), 'tool'],
+      [raw({ results: new Proxy([], { get: trap }) }), 'results'],
+      [new Proxy(raw(), { get: trap }), 'id'],
+      [new Proxy(raw(), { ownKeys: trap }), ''],
     ]
-    for (const value of hostile) {
-      expect(refusal(value)).toMatchObject({ cause: thrown, data: { path: '' } })
+    for (const [value, path] of hostile) {
+      const error = refusal(value)
+      expect(error).toMatchObject({ cause: thrown, data: { path } })
+      expect(error.message).toContain(path === '' ? '`ToolCall` ' : `\`ToolCall.${path}\` `)
     }
+    const args = Object.defineProperty({ a: 1 }, 'b', { get: trap, enumerable: true })
+    expect(refusal(raw({ args })).message).toContain('`args.b`')
   })
 
   it.each([

@@ -130,6 +130,15 @@ describe('Tool.executor', () => {
       },
       undefined,
     ],
+    [
+      'a getter that throws an error of ours',
+      {
+        get text(): string {
+          throw new BobbinError('E_JSON_TOO_DEEP', 'no', { limit: 1 })
+        },
+      },
+      undefined,
+    ],
   ])('tells of start and end once also for %s', async (_, args, callId) => {
     const { events, error } = await observe(echo, args)
     expect(isBobbinError(error, 'E_INVALID_ARGUMENTS')).toBe(true)

@@ -53,12 +53,17 @@ export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE'
 
   /** Restores a stored message; attachments are found again in `context.spool`. */
   static fromJSON(json: unknown, context: RestoreContext = {}): Message {
-    const stored = json as RawMessage & { readonly attachments?: readonly unknown[] }
-    const attachments = stored.attachments?.map((media) =>
-      Media.fromJSON(media, { spool: requireSpool(context, 'attachment') }),
-    )
-    return new Message(attachments === undefined ? stored : { ...stored, attachments })
+    return new Message(restoreAttachments(json, context) as RawMessage)
   }
+}
+
+/** Whatever else is wrong with stored JSON is for the constructor to say. */
+function restoreAttachments(json: unknown, context: RestoreContext): unknown {
+  if (typeof json !== 'object' || json === null || !('attachments' in json)) return json
+  if (!Array.isArray(json.attachments)) return json
+  const restore = (media: unknown) =>
+    Media.fromJSON(media, { spool: requireSpool(context, 'attachment') })
+  return { ...json, attachments: json.attachments.map(restore) }
 }
 
 /** What `new Message` takes. */

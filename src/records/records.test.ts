@@ -77,6 +77,20 @@ describe('Message', () => {
   })
 })
 
+describe('fromJSON', () => {
+  const classes = { Message, Thought, Memory, Retrievable }
+
+  it.each(Object.keys(classes) as (keyof typeof classes)[])(
+    'refuses JSON that is no stored %s with its own error',
+    (name) => {
+      for (const json of [null, undefined, 5, 'text', [], { attachments: 5 }]) {
+        const error = refusal(() => classes[name].fromJSON(json))
+        expect(error.code).toBe(`E_INVALID_INITIAL_${name.toUpperCase()}_VALUE`)
+      }
+    },
+  )
+})
+
 describe('Thought', () => {
   it('carries opaque provider data that cannot be changed', () => {
     const data = { signature: 'abc', nested: { list: [1] } }

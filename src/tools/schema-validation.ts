@@ -28,7 +28,7 @@ export function compileSchema(schema: InputSchema): CompiledSchema {
   try {
     return compile(schema)
   } catch (cause) {
-    if (isBobbinError(cause)) throw cause
+    if (isBobbinError(cause, 'E_INVALID_INITIAL_TOOL_VALUE')) throw cause
     const rule = 'must be a schema: looking at it throws an error'
     throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}.`, cause)
   }

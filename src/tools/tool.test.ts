@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cpuTime } from '../../test/cpu-time.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { isBobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonArray, JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { Media } from '../spool/media.ts'
@@ -28,6 +28,10 @@ function nested(depth: number): JsonArray {
 
 const throwing = () => {
   throw new Error('no')
+}
+
+const throwingOurs = () => {
+  throw new BobbinError('E_JSON_TOO_DEEP', 'no', { limit: 1 })
 }
 
 function refusal(overrides: Record<string, unknown>) {
@@ -115,6 +119,21 @@ describe('Tool', () => {
   })
 })
 
+describe('Tool options', () => {
+  it('are read once: what was checked is what counts', async () => {
+    let reads = 0
+    const tool = new Tool({
+      ...options(),
+      get handler() {
+        reads++
+        return () => `handler ${reads}`
+      },
+    })
+    expect(reads).toBe(1)
+    expect(await tool.executor()({})).toBe('handler 1')
+  })
+})
+
 describe('Tool.inputSchema', () => {
   const expected = {
     type: 'object',
@@ -182,6 +201,7 @@ describe('Tool.inputSchema', () => {
 
   it.each<[string, unknown]>([
     ['throws when it is looked at', new Proxy({}, { get: throwing })],
+    ['throws an error of ours when it is looked at', new Proxy({}, { get: throwingOurs })],
     ['throws when it describes itself', { '~standard': { validate: throwing, jsonSchema: {} } }],
     ['has a nameless vendor', { '~standard': { vendor: Object.create(null) } }],
   ])('refuses a schema that %s', (_, inputSchema) => {

@@ -51,16 +51,18 @@ export class Tool<S extends InputSchema = InputSchema> {
 
   constructor(options: ToolOptions<S>) {
     const parsed = parseOrThrow('Tool', CODE, toolOptionsSchema, options as ToolOptions)
+    // What the schema calls a function, the type of the options knows better.
+    const given = parsed as unknown as ToolOptions<S>
     const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
     this.name = parsed.name
     this.description = parsed.description
-    this.inputSchema = options.inputSchema
+    this.inputSchema = given.inputSchema
     this.jsonSchema = jsonSchema
-    this.artifactConstructor = options.artifactConstructor
-    this.inline = options.inline ?? true
+    this.artifactConstructor = given.artifactConstructor
+    this.inline = given.inline ?? true
     this.trust = parsed.trust
     this.effect = parsed.effect
-    this.reconcile = options.reconcile
+    this.reconcile = given.reconcile
     this.timeoutMs = parsed.timeoutMs
     this.exclusive = parsed.exclusive
     this.repeat = parsed.repeat
@@ -70,9 +72,9 @@ export class Tool<S extends InputSchema = InputSchema> {
     this.#executable = {
       name: this.name,
       validate,
-      handler: options.handler as Executable['handler'],
+      handler: given.handler as Executable['handler'],
     }
-    this.#approval = (options.approval ?? false) as Approval
+    this.#approval = (given.approval ?? false) as Approval
     Object.freeze(this)
   }
 

@@ -4,7 +4,8 @@
  * A class carries, on its prototype, a method under `Symbol.for('bobbin/<Name>')` that answers whether
  * `this` really went through that class's constructor (a private field is there). Data cannot carry
  * symbols, a spread copy does not carry the prototype, and `Object.create(Class.prototype)` has no
- * private field, so none of them passes; `constructor.name` plays no part.
+ * private field, so none of them passes; `constructor.name` plays no part. Honest copies are what it
+ * recognises: code in the same process can write such a method itself, and nothing could stop it.
  */
 export function brandOf(name: string): symbol {
   let brand = brands.get(name)

@@ -49,6 +49,13 @@ describe('isInstanceOf', () => {
     expect(isInstanceOf(new Mine(), 'Mine')).toBe(false)
   })
 
+  it('believes whoever answers under the brand: it knows honest copies, not forgers', () => {
+    const brand = Symbol.for('bobbin/ToolCall')
+    expect(isInstanceOf({ [brand]: () => true }, 'ToolCall')).toBe(true)
+    expect(isInstanceOf({ [brand]: () => 'yes' }, 'ToolCall')).toBe(false)
+    expect(isInstanceOf({ [brand]: true }, 'ToolCall')).toBe(false)
+  })
+
   it('survives values that answer with an error', () => {
     const hostile = {
       [Symbol.for('bobbin/ToolCall')]() {

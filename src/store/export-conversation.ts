@@ -89,9 +89,11 @@ type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
 
 /** What was said travels as text, also where the provider said more; its other items stay behind. */
 function plainMessage({ v, turnId, time, data }: EntryOf<'history-item'>): Travelling | undefined {
-  const { id, type, role, parts = [], response } = data as unknown as MessageItem & { id?: string }
+  const item = data as unknown as Partial<MessageItem> & { readonly id?: string }
+  const { id, type, role, parts = [], response } = item
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  if (type !== 'message' || role === 'system' || id === undefined || text === '') return undefined
+  if (type !== 'message' || role === undefined || role === 'system') return undefined
+  if (id === undefined || text === '') return undefined
   const message = new Message({
     id,
     role,

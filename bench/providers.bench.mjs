@@ -291,12 +291,12 @@ function prepared(adapter, history, length, count) {
   const instructions = 'Be brief.'
   return Array.from({ length: count }, () => {
     const partOf = growingPart(adapter, { endpoint: 'e', modelFamily: 'f' })
-    const items = growingHistory(history.slice(0, length))
-    partOf(items, { instructions }).release()
+    const sent = growingHistory(history.slice(0, length))
+    partOf(sent, { instructions }).release()
     const run = () => {
       for (let at = length; at < history.length; at++) {
-        items.push(history[at])
-        partOf(items, { instructions }).release()
+        sent.push(history[at])
+        partOf(sent, { instructions }).release()
       }
     }
     return run

@@ -93,7 +93,7 @@ describe('Media', () => {
 
   it('is not changed by later changes of its reader', async () => {
     const reader = {
-      byteLength: BYTES.length as number,
+      byteLength: BYTES.length,
       digest: sha256Hex(BYTES),
       async *stream() {
         yield BYTES

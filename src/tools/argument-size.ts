@@ -15,7 +15,7 @@ export function isSmall(args: JsonValue): boolean {
 function count(value: JsonValue, budget: number): number {
   let left = budget - 1
   if (typeof value !== 'object' || value === null) return left
-  for (const member of Object.values(value) as JsonValue[]) {
+  for (const member of Object.values(value)) {
     if (left < 0) break
     left = count(member, left)
   }

@@ -40,8 +40,10 @@ function replaceUniqueItems(parts: readonly (Schema | boolean)[], ruleForLong: S
     if (typeof part !== 'object' || part.uniqueItems !== true) continue
     isUsed = true
     delete part.uniqueItems
-    const uniqueItems = { if: { maxItems: LONG }, then: { uniqueItems: true }, else: ruleForLong }
-    part.allOf = [...(part.allOf ?? []), uniqueItems]
+    // Short and without repeats, or long and as the rule says.
+    const isShort = { maxItems: LONG, uniqueItems: true }
+    const isLong = { allOf: [{ not: { maxItems: LONG } }, ruleForLong] }
+    part.allOf = [...(part.allOf ?? []), { anyOf: [isShort, isLong] }]
   }
   return isUsed
 }

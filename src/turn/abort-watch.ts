@@ -66,7 +66,7 @@ export class AbortWatch {
         },
         (error: unknown) => {
           this.delete(watched)
-          if (onError === undefined || this.#signal.aborted) reject(error as Error)
+          if (onError === undefined || this.#signal.aborted) reject(error)
           else resolve(onError(error))
         },
       )

@@ -75,7 +75,8 @@ async function waitedFor(
   calls: readonly (AskedCall | Promise<AskedCall>)[],
 ): Promise<AskedBatch> {
   const placed = items.map(async (item) => (item instanceof Promise ? (await item).item : item))
-  return batchOf(turn, decision, await Promise.all(placed), await Promise.all(calls))
+  const asked = calls.map(async (call) => call)
+  return batchOf(turn, decision, await Promise.all(placed), await Promise.all(asked))
 }
 
 function batchOf(

@@ -79,14 +79,14 @@ describe('observers', () => {
 
   it('are told what a model had to mend in the history', async () => {
     const repair = { kind: 'missing-result', item: 'c1', message: 'No result.' } as const
-    const script = scriptedModel([[{ text: 'x' }]])
+    const inner = scriptedModel([[{ text: 'x' }]])
     const model: Model = {
-      api: script.api,
-      provider: script.provider,
-      model: script.model,
+      api: inner.api,
+      provider: inner.provider,
+      model: inner.model,
       stream(request, options) {
         options?.onRepair?.(repair)
-        return script.stream(request, options)
+        return inner.stream(request, options)
       },
     }
     const runner = new TurnRunner({ model })

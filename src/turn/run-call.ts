@@ -32,7 +32,7 @@ export function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
       ? made.then((call) => settleAttempt(turn, admitted, attempt, call))
       : settleAttempt(turn, admitted, attempt, made)
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 }
 

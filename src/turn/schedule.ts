@@ -26,7 +26,7 @@ export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void
         job.run().then(ended, failed)
       }
       if (running > 0) return
-      if (faults.length > 0) reject(faults[0] as Error)
+      if (faults.length > 0) reject(faults[0])
       else resolve()
     }
     const ended = () => {

@@ -60,8 +60,8 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a turn over %s', (api) =>
 
   it.each([true, false])('runs a call and sends its result (streaming: %s)', async (streaming) => {
     const { unstreamed } = script
-    const whole = [{ body: unstreamed.call(call()) }, { body: unstreamed.answer('fine') }]
-    const exchanges = streaming ? [{ events }, ANSWER] : whole
+    const bodies = [{ body: unstreamed.call(call()) }, { body: unstreamed.answer('fine') }]
+    const exchanges = streaming ? [{ events }, ANSWER] : bodies
     const { outcome, paid, ids, violations, server } = await play(api, exchanges, { streaming })
     expect(server.requests.map(({ isStream }) => isStream)).toEqual([streaming, streaming])
     expect(JSON.stringify(server.requests[1]?.body)).toContain('paid')
@@ -201,8 +201,8 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a turn over %s', (api) =>
   it.each(['', 'constructor', '__proto__', 'toString'])(
     'refuses a call of a tool named `%s` and goes on',
     async (tool) => {
-      const events = script.calls([call({ tool })])
-      const played = await play(api, [{ events }, ANSWER])
+      const asking = { events: script.calls([call({ tool })]) }
+      const played = await play(api, [asking, ANSWER])
       expect(played.paid).toEqual([])
       expect(played.ids).toEqual(['call_1 refused'])
       expect(played.outcome.status).toBe('completed')

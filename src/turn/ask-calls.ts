@@ -76,7 +76,8 @@ async function waitedFor(
 ): Promise<AskedBatch> {
   const placed = items.map(async (item) => (item instanceof Promise ? (await item).item : item))
   const asked = calls.map(async (call) => call)
-  return batchOf(turn, decision, await Promise.all(placed), await Promise.all(asked))
+  const all = await Promise.all([Promise.all(placed), Promise.all(asked)])
+  return batchOf(turn, decision, ...all)
 }
 
 function batchOf(

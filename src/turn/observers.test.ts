@@ -79,14 +79,14 @@ describe('observers', () => {
 
   it('are told what a model had to mend in the history', async () => {
     const repair = { kind: 'missing-result', item: 'c1', message: 'No result.' } as const
-    const inner = scriptedModel([[{ text: 'x' }]])
+    const scripted = scriptedModel([[{ text: 'x' }]])
     const model: Model = {
-      api: inner.api,
-      provider: inner.provider,
-      model: inner.model,
+      api: scripted.api,
+      provider: scripted.provider,
+      model: scripted.model,
       stream(request, options) {
         options?.onRepair?.(repair)
-        return inner.stream(request, options)
+        return scripted.stream(request, options)
       },
     }
     const runner = new TurnRunner({ model })

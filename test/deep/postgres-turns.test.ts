@@ -63,9 +63,9 @@ describe('turns on PostgreSQL', () => {
     const outcomes = await Promise.all(
       names.map((conversation) => runner.run({ conversation, message: 'Go.' })),
     )
-    expect(outcomes.map(({ status, text }) => `${status}: ${text}`)).toEqual(
-      names.map((n) => `completed: done ${n}`),
-    )
+    expect(
+      outcomes.map(({ status, text, reason }) => `${status}: ${reason?.message ?? text}`),
+    ).toEqual(names.map((n) => `completed: done ${n}`))
     const ids = ['a1', 'a2', 'b1', 'b2']
     const keys = names.flatMap((name) => ids.map((id) => `${name}/${id}`))
     expect(Object.fromEntries(ran)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))

@@ -41,7 +41,6 @@ describe('bobbin run in a terminal', () => {
     const { bytes, screen, code } = await inTerminal(
       ['run', '--built-in'],
       [{ when: PROMPT, type: 'y\r' }],
-      80,
     )
     expect(bytes).toContain('of 300,000 lines')
     expect(bytes).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/)

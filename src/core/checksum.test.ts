@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CANONICAL_DEPTH_LIMIT, canonicalStringify } from './canonical.ts'
 import { checksum } from './checksum.ts'
 import { sha256Hex } from './hash.node.ts'
+import { normalizeArguments } from './strict-json.ts'
 
 const naive = (tool: string, args: unknown) => sha256Hex(canonicalStringify({ tool, args }))
 
@@ -38,6 +39,11 @@ describe('checksum', () => {
     expect(() => naive('tool', { args })).toThrow(
       expect.objectContaining({ code: 'E_JSON_TOO_DEEP' }),
     )
+  })
+
+  it('is that of the tool asked for, also where that of another is known', () => {
+    const args = normalizeArguments({ x: 1 })
+    for (const tool of ['a', 'b', 'a']) expect(checksum(tool, args)).toBe(naive(tool, args))
   })
 
   it('differs between tools and between arguments', () => {

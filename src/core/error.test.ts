@@ -39,6 +39,10 @@ describe('isInstanceOf', () => {
     expect(isInstanceOf(Object.create(BobbinError.prototype), 'BobbinError', BobbinError)).toBe(
       false,
     )
+    const muted = Object.create(BobbinError.prototype, {
+      [Symbol.for('bobbin/BobbinError')]: { value: undefined },
+    })
+    expect(isInstanceOf(muted, 'BobbinError', BobbinError)).toBe(false)
     expect(isInstanceOf(error(), 'BobbinError', BobbinError)).toBe(true)
   })
 

@@ -114,7 +114,9 @@ describe('parseArguments', () => {
   })
 
   it('says where a text breaks off without quoting it', () => {
-    expect(refused(() => parseArguments('{"secret":"abc')).message).toMatch(/ends too early/)
+    for (const text of ['{"secret":"abc', '{"secret":1', '{"secret"', '{', '']) {
+      expect(refused(() => parseArguments(text)).message).toMatch(/ends too early/)
+    }
     expect(refused(() => parseArguments(`{"secret": oops${' '.repeat(99)}}`)).message).not.toMatch(
       /secret|oops/,
     )
@@ -147,7 +149,12 @@ describe('parseArguments', () => {
       rule: 'too-deep',
       path: 'args.a[0]',
     })
-    expect(refused(() => parseArguments('{"a":"0123456789abcdef"}', limits)).rule).toBe('too-large')
+    expect(parseArguments('{"a":"0123456789ab"}', limits)).toEqual({ a: '0123456789ab' })
+    expect(refused(() => parseArguments('{"a":"0123456789abc"}', limits)).rule).toBe('too-large')
+    expect(normalizeArguments({ a: [1] }, limits)).toEqual({ a: [1] })
+    expect(refused(() => normalizeArguments({ a: [[]] }, limits)).rule).toBe('too-deep')
+    expect(normalizeArguments({ a: '0123456789a' }, limits)).toEqual({ a: '0123456789a' })
+    expect(refused(() => normalizeArguments({ a: '0123456789ab' }, limits)).rule).toBe('too-large')
   })
 })
 
@@ -207,6 +214,13 @@ hollow['self'] = [hollow, hollow]
 let tower: object = {}
 for (let i = 0; i < 100_000; i++) tower = { a: tower }
 
+/** NaN behind `depth` keys. */
+function steps(depth: number): unknown {
+  let value: unknown = Number.NaN
+  for (let i = 0; i < depth; i++) value = { a: value }
+  return value
+}
+
 const objects: [name: string, value: unknown, rule: ArgumentRule, path: string][] = [
   ['undefined', undefined, 'not-an-object', 'args'],
   ['an array', [1], 'not-an-object', 'args'],
@@ -227,6 +241,12 @@ const objects: [name: string, value: unknown, rule: ArgumentRule, path: string][
   ['an array of a subclass', { a: new (class List extends Array {})() }, 'not-plain', 'args.a'],
   ['a boxed string', { a: new String('x') }, 'not-plain', 'args.a'],
   ['an object that inherits', { a: Object.create({ b: 1 }) }, 'not-plain', 'args.a'],
+  [
+    'an object that inherits from a bare one',
+    { a: Object.create(Object.create(null)) },
+    'not-plain',
+    'args.a',
+  ],
   ['half a pair', { a: { b: 'x\ud83d' } }, 'lone-surrogate', 'args.a.b'],
   ['half a pair in a key', { a: { '\ude02': 1 } }, 'lone-surrogate', 'args.a["\ufffd"]'],
   ['an unsafe integer', { a: [0, 2 ** 53] }, 'unsafe-integer', 'args.a[1]'],
@@ -236,6 +256,9 @@ const objects: [name: string, value: unknown, rule: ArgumentRule, path: string][
   ['a circle of 100,000 undefined properties', hollow, 'cycle', 'args.self[0]'],
   ['100,000 levels', tower, 'too-deep', `args${'.a'.repeat(8)}…${'.a'.repeat(8)}`],
   ['an array of a billion holes', { a: new Array(1e9) }, 'too-large', 'args.a'],
+  ['sixteen steps, shown as a whole', steps(16), 'not-finite', `args${'.a'.repeat(16)}`],
+  ['seventeen steps', steps(17), 'not-finite', `args${'.a'.repeat(8)}…${'.a'.repeat(8)}`],
+  ['a key with backticks', { '`a`': Number.NaN }, 'not-finite', 'args["\\u0060a\\u0060"]'],
   [
     'a key of a megabyte',
     { ['k'.repeat(1e6)]: Number.NaN },
@@ -252,6 +275,19 @@ describe('normalizeArguments', () => {
     expect(refusal.message).toContain(`\`${refusal.path}\``)
     expect(refusal.message.length).toBeLessThan(300)
     expect(refusal.ms).toBeLessThan(2_000)
+  })
+
+  it('does not read what stands beside a circle over and over', () => {
+    let reads = 0
+    const value = {
+      get neighbour() {
+        return ++reads
+      },
+      self: {} as unknown,
+    }
+    value.self = value
+    expect(refused(() => normalizeArguments(value)).rule).toBe('cycle')
+    expect(reads).toBe(1)
   })
 
   it('names the path of a circle that is found late', () => {

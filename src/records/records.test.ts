@@ -67,6 +67,18 @@ describe('Message', () => {
     expect(Object.isFrozen(message.attachments)).toBe(true)
   })
 
+  it('leaves out of its JSON what is undefined', () => {
+    const message = new Message({
+      id: 'm',
+      role: 'user',
+      content: 'x',
+      response: undefined as never,
+      createdAt: AT,
+    })
+    expect(Object.values(message.toJSON())).not.toContain(undefined)
+    expect(message.toJSON()).not.toHaveProperty('response')
+  })
+
   it('survives JSON with its attachments', async () => {
     const spool = memorySpool()
     const media = await picture().spooled(spool)

@@ -308,6 +308,13 @@ describe('ToolCall refuses', () => {
     expect(refusal(odd).data.path).toBe('evil')
   })
 
+  it('arguments with the exact account of what is wrong as the cause', () => {
+    expect(refusal(raw({ args: { a: [Number.NaN] } })).cause).toMatchObject({
+      code: 'E_INVALID_ARGUMENTS',
+      data: { path: 'args.a[0]', rule: 'not-finite' },
+    })
+  })
+
   it('hostile arguments without reading them over and over', () => {
     let reads = 0
     const args = {

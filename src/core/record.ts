@@ -130,7 +130,7 @@ function invalidValue(
 
 function ruleOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type !== 'strict_object') return issue.message
-  if (issue.path === undefined) return 'must be an object with the fields of this record'
+  if (issue.expected === 'Object') return 'must be an object with the fields of this record'
   return issue.expected === 'never'
     ? 'is not a field of this record: remove it'
     : 'is required and missing'

@@ -5,21 +5,23 @@ import { recordFields, shortcutOf, withShortcut } from './shortcut.ts'
 /** How an id came to be: issued for pairing, another id put to that use, or minted here. */
 const ID_ORIGINS = ['natural', 'conflated', 'synthetic'] as const
 
+const text = v.string('must be a string')
+
 /** Where a call came from on the wire, with the provider's own ids kept apart and untouched. */
 const wireReferenceSchema = recordFields({
   /** Who issued it, e.g. `openai`. */
-  provider: v.string(),
+  provider: text,
   /** Which protocol carried it, e.g. `openai-responses`. */
-  api: v.string(),
+  api: text,
   /** The wire type, e.g. `function_call`. */
-  type: v.string(),
+  type: text,
   /** Pairs call and result. */
-  callId: v.optional(v.string()),
+  callId: v.optional(text),
   /** Addresses the stored item that held the call. */
-  itemId: v.optional(v.string()),
+  itemId: v.optional(text),
   /** Addresses the stored item that held the result. */
-  outputId: v.optional(v.string()),
-  origin: v.picklist(ID_ORIGINS),
+  outputId: v.optional(text),
+  origin: v.picklist(ID_ORIGINS, `must be one of ${ID_ORIGINS.join(', ')}`),
 })
 
 /** Where a call stood on its wire, with the ids that the provider gave it. */
@@ -63,9 +65,9 @@ function keyCount(value: object): number {
 
 /** Opaque state that only the provider that made it may see again. */
 const providerDataSchema = v.strictObject({
-  api: v.string(),
-  endpoint: v.optional(v.string()),
-  modelFamily: v.optional(v.string()),
+  api: text,
+  endpoint: v.optional(text),
+  modelFamily: v.optional(text),
   data: jsonField,
 })
 

@@ -67,6 +67,16 @@ describe('Message', () => {
     expect(Object.isFrozen(message.attachments)).toBe(true)
   })
 
+  it('names the field of an attachment that is wrong', () => {
+    const { mimeType: _, ...media } = picture()
+    const make = () =>
+      new Message({ id: 'm', role: 'user', attachments: [media as never], createdAt: AT })
+    expect(refusal(make)).toMatchObject({
+      code: 'E_INVALID_INITIAL_MESSAGE_VALUE',
+      data: { path: 'attachments.0.mimeType', rule: 'is required and missing' },
+    })
+  })
+
   it('leaves out of its JSON what is undefined', () => {
     const message = new Message({
       id: 'm',
@@ -144,8 +154,15 @@ describe('Memory and Retrievable', () => {
       code: 'E_INVALID_INITIAL_MEMORY_VALUE',
       data: { path: 'trustTier' },
     })
-    expect(refusal(() => new Memory({ ...common, confidence: 1.5 })).data).toMatchObject({
-      path: 'confidence',
+    for (const confidence of [1.5, -0.1]) {
+      expect(refusal(() => new Memory({ ...common, confidence })).data).toMatchObject({
+        path: 'confidence',
+        rule: 'must be a number from 0 to 1',
+      })
+    }
+    expect(new Memory({ ...common, confidence: 0, importance: 1 })).toMatchObject({
+      confidence: 0,
+      importance: 1,
     })
     expect(refusal(() => new Retrievable({ ...common, score: Number.NaN })).code).toBe(
       'E_INVALID_INITIAL_RETRIEVABLE_VALUE',

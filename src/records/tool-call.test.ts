@@ -243,6 +243,35 @@ describe('ToolCall refuses', () => {
       { path: 'checksum', says: /required/ },
     ],
     ['a value that is no object', 5 as never, { path: '', says: /object/ }],
+    ['a checksum that is no text', raw({ checksum: 5 as never }), { path: 'checksum', says: /64/ }],
+    ['wire that is no object', raw({ wire: 5 as never }), { path: 'wire', says: /an object with/ }],
+    [
+      'wire without an api',
+      raw({ wire: { provider: 'x' } as never }),
+      { path: 'wire.api', says: /missing/ },
+    ],
+    [
+      'wire with a number for a text',
+      raw({ wire: { provider: 5 } as never }),
+      { path: 'wire.provider', says: /must be a string/ },
+    ],
+    [
+      'an origin that is none',
+      raw({ wire: { provider: 'x', api: 'x', type: 'x', origin: 'x' as never } }),
+      { path: 'wire.origin', says: /natural, conflated, synthetic/ },
+    ],
+    ['rawArgs that are no text', raw({ rawArgs: 5 as never }), { path: 'rawArgs', says: /text/ }],
+    ['an empty redaction', raw({ redacted: [] }), { path: 'redacted', says: /non-empty/ }],
+    [
+      'redaction of something else than paths',
+      raw({ redacted: [5 as never] }),
+      { path: 'redacted', says: /paths/ },
+    ],
+    [
+      'a checksum in upper case',
+      raw({ checksum: checksum('read_log', { service: 'checkout' }).toUpperCase() }),
+      { path: 'checksum', says: /lower-case/ },
+    ],
   ]
   it.each(cases)('%s, naming path, rule and way out', (_, value, { path, says }) => {
     const error = refusal(value)

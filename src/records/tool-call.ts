@@ -27,6 +27,8 @@ export type Settlement = (typeof SETTLEMENTS)[number]
 
 const ARGS_RULE = 'must be a plain object, or a string that holds a JSON object'
 
+const CHECKSUM_RULE = 'must be 64 lower-case hex digits, or be left out'
+
 const argsField = v.pipe(
   v.custom<string | Readonly<Record<string, unknown>> | JsonObject>(
     (input) => typeof input === 'string' || (typeof input === 'object' && input !== null),
@@ -49,12 +51,7 @@ const fields = recordFields({
     }
   }),
   /** Computed from `tool` and `args`; a supplied one is verified. */
-  checksum: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits, or be left out'),
-    ),
-  ),
+  checksum: v.optional(v.pipe(v.string(CHECKSUM_RULE), v.regex(/^[0-9a-f]{64}$/, CHECKSUM_RULE))),
   /** What the handler got, when validation changed it. */
   effectiveArgs: v.optional(jsonObjectField),
   /** The exact text received, when it could not be parsed. */

@@ -43,7 +43,11 @@ const rawMediaSchema = v.strictObject({
 })
 
 const storedMediaSchema = v.strictObject({
-  $media: v.strictObject({ ...fields, sha256: v.string(), byteLength: v.number() }),
+  $media: v.strictObject({
+    ...fields,
+    sha256: v.string('must be a SHA-256 digest'),
+    byteLength: v.number('must be a number of bytes'),
+  }),
 })
 
 /** What `new Media` takes. */
@@ -56,7 +60,9 @@ export interface Media extends Readonly<MediaFields> {}
 export class Media {
   /** Accepts a `Media` or its raw form and gives a `Media`. */
   static readonly schema: v.GenericSchema<RawMedia | Media, Media> = v.pipe(
-    v.union([v.custom<Media>(Media.isMedia), rawMediaSchema]),
+    v.lazy<v.GenericSchema<RawMedia | Media, RawMedia | Media>>((input) =>
+      Media.isMedia(input) ? v.custom<Media>(Media.isMedia) : rawMediaSchema,
+    ),
     v.transform((input) => (Media.isMedia(input) ? input : new Media(input))),
   )
 

@@ -24,6 +24,8 @@ describe('sameJson', () => {
   it.each([
     ['a value more', { a: 1, b: 2 }, { a: 1 }],
     ['a value less', { a: 1 }, { a: 1, b: 2 }],
+    ['an item more', [1, 2], [1]],
+    ['an item less', [1], [1, 2]],
     ['an undefined value', { a: undefined }, { a: null }],
     ['another value', { a: '1' }, { a: 1 }],
     ['an inherited value', { b: 1 }, { toString: 1 }],

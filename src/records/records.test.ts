@@ -99,6 +99,21 @@ describe('Message', () => {
   })
 })
 
+describe('updatedAt', () => {
+  const common = { id: 'x', content: 'text', createdAt: AT }
+  const makers = {
+    Message: (extra: object) => new Message({ ...common, role: 'user', ...extra }),
+    Thought: (extra: object) => new Thought({ ...common, ...extra }),
+    Memory: (extra: object) => new Memory({ ...common, ...extra }),
+    Retrievable: (extra: object) => new Retrievable({ ...common, ...extra }),
+  }
+
+  it.each(Object.entries(makers))('of a %s is when it was made unless given', (_, make) => {
+    expect(make({}).updatedAt.toMillis()).toBe(AT)
+    expect(make({ updatedAt: AT + 5 }).updatedAt.toMillis()).toBe(AT + 5)
+  })
+})
+
 describe('fromJSON', () => {
   const classes = { Message, Thought, Memory, Retrievable }
 
@@ -160,6 +175,7 @@ describe('Memory and Retrievable', () => {
         rule: 'must be a number from 0 to 1',
       })
     }
+    expect(new Memory(common)).toMatchObject({ confidence: 1, importance: 0.5 })
     expect(new Memory({ ...common, confidence: 0, importance: 1 })).toMatchObject({
       confidence: 0,
       importance: 1,

@@ -159,6 +159,22 @@ describe('ToolCall', () => {
     },
   )
 
+  it('keeps the checksum of what was there before it was redacted', () => {
+    const redacted = ['args.service']
+    const original = checksum('read_log', { service: 'checkout' })
+    const call = new ToolCall(
+      raw({ args: { service: '[redacted]' }, checksum: original, redacted }),
+    )
+    redacted.push('args.more')
+    expect(call.checksum).toBe(original)
+    expect(call.redacted).toEqual(['args.service'])
+    expect(Object.isFrozen(call.redacted)).toBe(true)
+  })
+
+  it('calls an error failed unless told how it ended', () => {
+    expect(new ToolCall(raw({ isError: true })).settlement).toBe('failed')
+  })
+
   it('accepts itself as its own raw form', () => {
     const call = new ToolCall(raw())
     expect(new ToolCall(call)).toEqual(call)
@@ -407,11 +423,15 @@ describe('ToolCall immutability', () => {
     expect(() => Object.assign(call.args, { a: 1 })).toThrow(TypeError)
   })
 
-  it('is not changed by later changes of what it was made from', () => {
+  it('is not changed by later changes of what it was made from', async () => {
     const args = { list: [1] }
-    const call = new ToolCall(raw({ args }))
+    const artifact = new SpooledArtifact(await memorySpool().write('x'))
+    const results = [artifact]
+    const call = new ToolCall(raw({ args, results }))
     args.list.push(2)
+    results.push(artifact)
     expect(call.args).toEqual({ list: [1] })
+    expect(call.results).toHaveLength(1)
   })
 })
 
@@ -484,6 +504,15 @@ describe('ToolCall.fromJSON', () => {
     const call = new ToolCall(raw({ results: artifact }))
     const restored = ToolCall.fromJSON(JSON.parse(JSON.stringify(call)), { spool })
     expect(await (restored.results as SpooledArtifact).asString()).toBe('line one\nline two')
+  })
+
+  it('finds the long text of arguments again that could not be parsed', async () => {
+    const spool = memorySpool()
+    const rawArgs = new SpooledArtifact(await spool.write('{"a":'))
+    const call = new ToolCall(raw({ args: unparsedArguments('{"a":'), rawArgs }))
+    const restored = ToolCall.fromJSON(JSON.parse(JSON.stringify(call)), { spool })
+    expect(restored.digest).toBe(call.digest)
+    expect(await (restored.rawArgs as SpooledArtifact).asString()).toBe('{"a":')
   })
 
   it('says what is missing when there is no spool to find them in', async () => {

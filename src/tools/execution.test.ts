@@ -230,6 +230,38 @@ describe('Tool.executor', () => {
     expect(events[1]).toMatchObject({ isError: false, endedAt: expect.any(Number) })
   })
 
+  it('does not start the handler when an observer of the start aborts the call', async () => {
+    const controller = new AbortController()
+    let started = false
+    const tool = new Tool({
+      name: 'late',
+      description: 'Must not start.',
+      inputSchema: { type: 'object' },
+      handler: () => {
+        started = true
+      },
+    })
+    const events: Event[] = []
+    const emit = (event: Event) => {
+      events.push(event)
+      controller.abort(new Error('stop'))
+    }
+    await expect(tool.executor({ signal: controller.signal, emit })({})).rejects.toThrow('stop')
+    expect(started).toBe(false)
+    expect(events).toMatchObject([{ type: 'toolExecutionStart' }, { isError: true }])
+  })
+
+  it.each(['toolExecutionStart', 'toolExecutionEnd'])(
+    'makes no %s that nobody hears',
+    async (deaf) => {
+      const heard: string[] = []
+      const emit = ({ type }: Event) => heard.push(type)
+      await echo.executor({ emit, listens: (name) => name !== deaf })({ text: 'x' })
+      expect(heard).toHaveLength(1)
+      expect(heard).not.toContain(deaf)
+    },
+  )
+
   it('works without any context', async () => {
     expect(await echo.executor()({ text: 'x' })).toBe('x')
   })

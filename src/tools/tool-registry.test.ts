@@ -12,15 +12,17 @@ const tool = (name: string, extra: object = {}) =>
     ...extra,
   })
 
-const forged = (name: string) =>
-  new ArtifactTool({
+const artifactTool = (name: string) =>
+  ({
     name,
     description: name,
     inputSchema: { type: 'object' },
     handler: () => name,
     ephemeral: true,
     onCollision: 'replace',
-  })
+  }) as const
+
+const forged = (name: string) => new ArtifactTool(artifactTool(name))
 
 describe('ToolRegistry', () => {
   it('finds tools by name, in the order they were registered', () => {
@@ -62,6 +64,8 @@ describe('ToolRegistry', () => {
     expect(() => new ToolRegistry([tool('artifact_grep')])).toThrow(/reserved/)
     const passing = tool('artifact_grep', { ephemeral: true, onCollision: 'replace' })
     expect(() => new ToolRegistry([passing])).toThrow(/reserved/)
+    const lasting = new ArtifactTool({ ...artifactTool('artifact_grep'), ephemeral: false })
+    expect(() => new ToolRegistry([lasting])).toThrow(/reserved/)
     expect(new ToolRegistry([forged('artifact_grep')]).size).toBe(1)
   })
 
@@ -72,6 +76,27 @@ describe('ToolRegistry', () => {
     ])
     expect(registry.size).toBe(3)
     expect(registry.pruneEphemeral().names).toEqual(['a'])
+  })
+
+  it('lists its tools as they are now, in a list that nobody changes', () => {
+    const [a, b] = [tool('a'), tool('b')]
+    const registry = new ToolRegistry([a])
+    const { list } = registry
+    expect(list).toEqual([a])
+    expect(registry.list).toBe(list)
+    expect(Object.isFrozen(list)).toBe(true)
+    registry.register(b)
+    expect(registry.list).toEqual([a, b])
+    registry.delete('a')
+    expect(registry.list).toEqual([b])
+    expect(list).toEqual([a])
+  })
+
+  it('goes by the policy of the registering rather than by that of the tool', () => {
+    const first = tool('a')
+    const replacing = tool('a', { onCollision: 'replace' })
+    expect(new ToolRegistry([first]).register(replacing, 'keep').get('a')).toBe(first)
+    expect(() => new ToolRegistry([first]).merge([replacing], 'throw')).toThrow(/already/)
   })
 
   it('holds nothing but tools', () => {

@@ -4,4 +4,5 @@ export interface Clock {
   now(): number
 }
 
+/** The system's own time. */
 export const systemClock: Clock = { now: () => Date.now() }

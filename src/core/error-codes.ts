@@ -191,7 +191,6 @@ export interface ErrorData {
   E_NESTED_TOO_DEEP: { readonly limit: number }
   /** A test's script was not followed: something unexpected was asked for, or something was left over. */
   E_SCRIPT: { readonly problems: readonly string[] }
-  /** A stored record cannot be restored: a part it refers to is not available. */
   /**
    * A stored record cannot be restored: a part it refers to is not available. Pass the spool that
    * holds the bytes, and classes of your own as `artifacts`.

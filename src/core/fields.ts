@@ -94,6 +94,7 @@ export const idField = withShortcut(
   (input) => (typeof input === 'string' && input !== '' ? input : undefined),
 )
 
+/** One of the trust tiers. */
 export const trustField = v.picklist(TRUST_TIERS, `must be one of ${TRUST_TIERS.join(', ')}`)
 
 /** JSON has no minus zero; the sum of the two zeros is the plain one. */

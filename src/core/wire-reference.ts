@@ -29,6 +29,7 @@ export type WireReference = Readonly<v.InferOutput<typeof wireReferenceSchema>>
 
 const readWireReference = shortcutOf(wireReferenceSchema)
 
+/** A wire reference, copied and frozen. */
 export const wireReferenceField = withShortcut(
   v.pipe(
     wireReferenceSchema,
@@ -74,6 +75,7 @@ const providerDataSchema = v.strictObject({
 /** Opaque state of a provider, replayed only to where it came from. */
 export type ProviderData = Readonly<v.InferOutput<typeof providerDataSchema>>
 
+/** A provider's opaque state, copied and deep-frozen. */
 export const providerDataField = v.pipe(
   providerDataSchema,
   v.transform((state): ProviderData => Object.freeze(state)),

@@ -96,8 +96,10 @@ export interface CallResult {
   readonly providerData?: ProviderData
 }
 
+/** What a message or a result is made of. */
 export type ContentPart = TextPart | MediaPart
 
+/** Text as the wire gave it. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
@@ -115,6 +117,7 @@ export interface MediaPart {
   readonly providerData?: ProviderData
 }
 
+/** Where the bytes of a media part are. */
 export type MediaSource =
   | { readonly type: 'base64'; readonly data: string }
   | { readonly type: 'url'; readonly url: string }

@@ -13,7 +13,9 @@ import {
 } from './media-reader.ts'
 import type { SpoolStore } from './spool-store.ts'
 
+/** What media can be. */
 export const MEDIA_KINDS = ['image', 'audio', 'video', 'document'] as const
+/** What decoding media can do to a model. */
 export const MODALITY_HAZARDS = ['inert', 'extractable-instructions', 'opaque-perceptual'] as const
 
 const fields = {

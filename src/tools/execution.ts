@@ -5,7 +5,7 @@ import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
 import { HandlerContext } from './handler-context.ts'
-import type { Validation, Validator } from './input-schema.ts'
+import { issuesText, type Validation, type Validator } from './input-schema.ts'
 import type { ExecutionContext, ToolContext, ToolOutput } from './tool-context.ts'
 
 /** What execution needs of a tool. */
@@ -147,8 +147,7 @@ function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } 
 async function validatedArguments(tool: Executable, args: JsonObject): Promise<unknown> {
   const result = await validation(tool, args)
   if (result.ok) return result.value
-  const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
-  const message = `The arguments of \`${tool.name}\` do not fit its input schema: ${faults.join('; ')}. Correct them and call again.`
+  const message = `The arguments of \`${tool.name}\` do not fit its input schema: ${issuesText(result.issues)}. Correct them and call again.`
   throw new BobbinError('E_ARGUMENTS_REJECTED', message, {
     tool: tool.name,
     issues: result.issues,

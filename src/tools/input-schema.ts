@@ -28,6 +28,11 @@ export interface ArgumentIssue {
   readonly rule: string
 }
 
+/** What is wrong with a set of arguments, in one line for whoever sent them. */
+export function issuesText(issues: readonly ArgumentIssue[]): string {
+  return issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`).join('; ')
+}
+
 /** The outcome of validating arguments: what the handler gets, or what to tell the model. */
 export type Validation =
   | { readonly ok: true; readonly value: unknown }
@@ -36,6 +41,7 @@ export type Validation =
 /** Validates arguments once, at once where it can; transforms never run twice on the same call. */
 export type Validator = (args: JsonObject) => Validation | Promise<Validation>
 
+/** True for a Standard Schema that both validates and gives JSON Schema. */
 export function isSelfDescribing(schema: unknown): schema is SelfDescribingSchema {
   const standard = standardPart(schema)
   return typeof standard?.['validate'] === 'function' && standard['jsonSchema'] !== undefined

@@ -17,6 +17,7 @@ export type Effect = (typeof EFFECTS)[number]
 
 /** What happens when two tools of one name meet. */
 export const COLLISION_POLICIES = ['throw', 'replace', 'keep'] as const
+/** Which of two tools of one name stays, or that neither may. */
 export type CollisionPolicy = (typeof COLLISION_POLICIES)[number]
 
 /** A finished result as an `inline` function sees it. */

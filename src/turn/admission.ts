@@ -3,7 +3,7 @@ import { checksum } from '../core/checksum.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
-import type { Validation } from '../tools/input-schema.ts'
+import { issuesText, type Validation } from '../tools/input-schema.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { errorText } from './error-text.ts'
@@ -88,9 +88,8 @@ export function admit(
 
 function admission(tool: Tool, result: Validation, hint: string | undefined): Admission {
   if (result.ok) return { verdict: 'run', tool, value: result.value, hint }
-  const faults = result.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
   return refuse(
-    `The arguments do not fit the tool's schema: ${faults.join('; ')}. Correct them and call again.`,
+    `The arguments do not fit the tool's schema: ${issuesText(result.issues)}. Correct them and call again.`,
   )
 }
 

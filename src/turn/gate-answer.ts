@@ -3,6 +3,7 @@ import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
+import { issuesText } from '../tools/input-schema.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { checkArguments } from './admission.ts'
 import { errorText } from './error-text.ts'
@@ -75,8 +76,7 @@ export async function decideGate(
       waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
     const validation = tool && (await checkArguments(tool, decision.args))
     if (validation?.ok === false) {
-      const faults = validation.issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`)
-      throw invalid(gate, 'args', `do not fit the tool: ${faults.join('; ')}`)
+      throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
     }
   }
   return store.decideGate(conversation, gate, decision)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuTime } from '../../test/cpu-time.ts'
 import { canonicalStringify } from './canonical.ts'
 import { valueText } from './value-text.ts'
 
@@ -120,13 +121,13 @@ describe('valueText', () => {
     ['100,000 levels', () => nested(100_000, 1)],
     ['a large integer', () => 1n << 1_000_000n],
     ['shared parts that stand for 2^60 values', () => doubled(60)],
-    ['a large map', () => new Map(Array.from({ length: 1_000_000 }, (_, i) => [i, i]))],
+    ['a large map', () => new Map(Array.from({ length: 400_000 }, (_, i) => [i, i]))],
     ['bytes', () => new Float64Array(4_000_000)],
   ])('is bounded for %s', (_, make) => {
     const value = make()
-    const started = performance.now()
+    const start = cpuTime()
     expect(valueText(value).length).toBeLessThan(5 * 1024 * 1024)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(cpuTime() - start).toBeLessThan(3_000)
   })
 
   it('tells by their size apart what goes on beyond the bounds', () => {

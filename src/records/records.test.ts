@@ -180,9 +180,12 @@ describe('Memory and Retrievable', () => {
       confidence: 0,
       importance: 1,
     })
-    expect(refusal(() => new Retrievable({ ...common, score: Number.NaN })).code).toBe(
-      'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
-    )
+    for (const score of [Number.NaN, 1.5, -0.1]) {
+      expect(refusal(() => new Retrievable({ ...common, score }))).toMatchObject({
+        code: 'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
+        data: { path: 'score' },
+      })
+    }
   })
 
   it('survive JSON', () => {

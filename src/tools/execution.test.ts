@@ -179,6 +179,28 @@ describe('Tool.executor', () => {
     expect(events[1]).toMatchObject({ isError: true, code: 'E_TOOL_DOWNSTREAM_ERROR' })
   })
 
+  it.each<[string, (reason: unknown) => PromiseLike<never>]>([
+    ['a promise', (reason) => Promise.reject(reason)],
+    [
+      'something else with a then',
+      (reason) => ({ then: (_, reject) => reject?.(reason) as never }),
+    ],
+  ])('wraps what %s of the handler is rejected with, and ends once it is', async (_, rejected) => {
+    const reason = new Error('too late')
+    const tool = new Tool({
+      name: 'later',
+      description: 'Fails later.',
+      inputSchema: { type: 'object' },
+      handler: () => rejected(reason) as Promise<never>,
+    })
+    const { events, error } = await observe(tool, {})
+    expect(error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', cause: reason })
+    expect(events).toMatchObject([
+      { type: 'toolExecutionStart' },
+      { type: 'toolExecutionEnd', isError: true, code: 'E_TOOL_DOWNSTREAM_ERROR' },
+    ])
+  })
+
   it('does not validate again what admission validated', async () => {
     let runs = 0
     const tool = new Tool({

@@ -9,7 +9,7 @@ import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonArray, JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { Media } from '../spool/media.ts'
-import { Tool } from './tool.ts'
+import { Tool, toolShortcuts } from './tool.ts'
 import type { ToolOptions } from './tool-options.ts'
 
 const options = (overrides: Partial<ToolOptions> = {}): ToolOptions => ({
@@ -116,6 +116,35 @@ describe('Tool', () => {
     })
     expect(await big.needsApproval({ amount: 101 })).toBe(true)
     expect(await big.needsApproval({ amount: 99 })).toBe(false)
+  })
+})
+
+describe('toolShortcuts', () => {
+  it('asks a class that has a way of its own in that way', async () => {
+    class Own extends Tool {
+      override executor() {
+        return async () => 'own'
+      }
+      override async validate() {
+        return { ok: true as const, value: 'own' }
+      }
+      override async needsApproval() {
+        return true
+      }
+    }
+    const own = new Own(options())
+    const { run, validate, needsApproval } = toolShortcuts()
+    expect(await run(own, {}, {})).toBe('own')
+    expect(await validate(own, {})).toEqual({ ok: true, value: 'own' })
+    expect(await needsApproval(own, {}, {})).toBe(true)
+  })
+
+  it('waits for nothing where nothing has to be waited for', () => {
+    const tool = new Tool({ ...options(), inputSchema: z.object({}), handler: () => 'now' })
+    const { run, validate, needsApproval } = toolShortcuts()
+    expect(run(tool, { validated: { value: {} } }, {})).toBe('now')
+    expect(validate(tool, {})).toEqual({ ok: true, value: {} })
+    expect(needsApproval(tool, {}, {})).toBe(false)
   })
 })
 

@@ -82,7 +82,7 @@ describe('Message', () => {
       id: 'm',
       role: 'user',
       content: 'x',
-      response: undefined as never,
+      response: undefined,
       createdAt: AT,
     })
     expect(Object.values(message.toJSON())).not.toContain(undefined)

@@ -183,6 +183,7 @@ describe('Tool.executor', () => {
     ['a promise', (reason) => Promise.reject(reason)],
     [
       'something else with a then',
+      // oxlint-disable-next-line unicorn/no-thenable -- to be awaited is what it is for
       (reason) => ({ then: (_, reject) => reject?.(reason) as never }),
     ],
   ])('wraps what %s of the handler is rejected with, and ends once it is', async (_, rejected) => {

@@ -33,4 +33,19 @@ describe('jsonSchemaCheck', () => {
     )
     expect(verdicts.size).toBe(2)
   })
+
+  it('finds equal items in a long list whatever the order of their keys', () => {
+    const check = jsonSchemaCheck({ type: 'object', properties: { a: { uniqueItems: true } } })
+    const items = Array.from({ length: 70 }, (_, i) => ({ x: i, y: i }))
+    expect(check({ a: items }, 8)).toEqual([])
+    expect(check({ a: [...items, { y: 3, x: 3 }] }, 8)).toMatchObject([{ path: 'a' }])
+  })
+
+  it('refuses long lists by their length where too many others repeat themselves', () => {
+    const check = jsonSchemaCheck({ type: 'object', properties: { a: { uniqueItems: true } } })
+    const a = Array.from({ length: 65 }, (_, i) => i)
+    const others = (count: number) => Array.from({ length: count }, (_, i) => [...a, 0, i])
+    expect(check({ a, others: others(16) }, 8)).toEqual([])
+    expect(check({ a, others: others(17) }, 8)).toMatchObject([{ path: 'a' }])
+  })
 })

@@ -247,6 +247,14 @@ describe('Tool.inputSchema', () => {
     })
   })
 
+  it('reports the first eight of many faults', async () => {
+    const inputSchema = z.object({ list: z.array(z.string()) })
+    const result = await new Tool({ ...options(), inputSchema }).validate({
+      list: Array.from({ length: 20 }, (_, i) => i),
+    })
+    expect(result).toMatchObject({ ok: false, issues: { length: 8 } })
+  })
+
   it('reports faults in few words, whatever the model sent', async () => {
     const closed = { type: 'object', additionalProperties: false } as const
     for (const inputSchema of [z.strictObject({}), closed]) {

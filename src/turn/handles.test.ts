@@ -60,12 +60,15 @@ function seeker(sizes: number[]): Model {
         ({ type: 'message', role: 'assistant', parts: [{ type: 'text', text }] }) as const
       const ids = (grep?.inputSchema['properties'] as { callId?: { enum?: string[] } } | undefined)
         ?.callId?.enum
+      // A search whose time was over says where to go on.
+      const cursor = [...prompt.matchAll(/line:\d+(?:\+\d+)?/g)].at(-1)?.[0]
+      const goOn = cursor === undefined ? {} : { cursor }
       const item =
         found !== null
           ? message(`It was ${found[1]}.`)
           : ids === undefined
             ? call('read_log', {})
-            : call('artifact_grep', { callId: ids[0] ?? '', pattern: '^ERROR' })
+            : call('artifact_grep', { callId: ids[0] ?? '', pattern: '^ERROR', ...goOn })
       const reason = item.type === 'call' ? 'tools' : 'stop'
       yield { type: 'finish', reason, items: [item], unfinished: [] }
     },
@@ -79,16 +82,12 @@ describe('a result of 30 MB', () => {
     const recorder = eventRecorder(runner)
     const outcome = await runner.run({ message: 'what broke?' })
     expect(outcome).toMatchObject({ status: 'completed', text: 'It was disk 7 failed.' })
-    expect(
-      outcome.toolCalls.map(({ tool, inline, fromArtifactTool }) => ({
-        tool,
-        inline,
-        fromArtifactTool,
-      })),
-    ).toEqual([
-      { tool: 'read_log', inline: false, fromArtifactTool: false },
-      { tool: 'artifact_grep', inline: true, fromArtifactTool: true },
-    ])
+    const [read, ...greps] = outcome.toolCalls
+    expect(read).toMatchObject({ tool: 'read_log', inline: false, fromArtifactTool: false })
+    expect(greps.length).toBeGreaterThan(0)
+    for (const grep of greps) {
+      expect(grep).toMatchObject({ tool: 'artifact_grep', inline: true, fromArtifactTool: true })
+    }
     expect(Math.max(...sizes)).toBeLessThan(40_000)
     const told = recorder.of('toolCall').filter(({ isComplete }) => isComplete)
     expect(typeof told[1]?.results).toBe('string')
@@ -112,7 +111,7 @@ describe('a result of 30 MB', () => {
     const runner = new TurnRunner({ model: seeker(sizes), tools: [readLog()], store: second })
     const outcome = await runner.run({ message: 'what broke?', conversation: 'k' })
     expect(outcome).toMatchObject({ status: 'completed', text: 'It was disk 7 failed.' })
-    expect(outcome.toolCalls.map(({ tool }) => tool)).toEqual(['artifact_grep'])
+    expect(new Set(outcome.toolCalls.map(({ tool }) => tool))).toEqual(new Set(['artifact_grep']))
     expect(Math.max(...sizes)).toBeLessThan(40_000)
     expect((await second.verify({ conversation: 'k' })).faults).toEqual([])
     await second.close()

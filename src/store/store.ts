@@ -34,7 +34,8 @@ export interface Store {
    * Adds all entries and blobs in one transaction, or none. `E_STALE_RUNNER` for an old epoch,
    * `E_DUPLICATE_ENTRY` for an id that the conversation has under that kind, `E_GATE_STATE` when a gate
    * cannot be closed that way. Gives the entries as stored, a `turn-end` with its seal; none of them
-   * when `readBack` is false.
+   * when `readBack` is false. The data of an entry is plain JSON or a frozen record with a `toJSON`:
+   * `JSON.stringify` writes both, a structured clone does not.
    */
   append(
     conversation: string,

@@ -15,14 +15,14 @@ const PARSERS = {
   },
 
   async '@streamparser/json'() {
-    const { Tokenizer } = await import('@streamparser/json')
+    const { Tokenizer, TokenType } = await import('@streamparser/json')
     const tokenizer = new Tokenizer({ stringBufferSize: CHUNK, numberBufferSize: 64 })
     const count = counter()
-    // Its tokens: 0 and 2 open, 1 and 3 close; a comma is a 5.
+    const { LEFT_BRACE, LEFT_BRACKET, RIGHT_BRACE, RIGHT_BRACKET, COMMA } = TokenType
     tokenizer.onToken = ({ token }) => {
-      if (token === 0 || token === 2) count.open()
-      else if (token === 1 || token === 3) count.close()
-      else if (token === 5) count.comma()
+      if (token === LEFT_BRACE || token === LEFT_BRACKET) count.open()
+      else if (token === RIGHT_BRACE || token === RIGHT_BRACKET) count.close()
+      else if (token === COMMA) count.comma()
     }
     return { write: (chunk) => tokenizer.write(chunk), items: count.items }
   },

@@ -110,13 +110,14 @@ const PROVIDERS = [
   ['foundry', 'foundry', 'AZURE_OPENAI_API_KEY'],
 ] as const satisfies readonly (readonly [string, WireApi, string])[]
 
-async function ask(provider: string, api: WireApi, key: string, status?: number) {
+async function ask(provider: string | undefined, api: WireApi, key: string, status?: number) {
   const exchanges =
     status === undefined
       ? (EVENTS[api === 'foundry' ? 'openai-responses' : api] ?? []).map((events) => ({ events }))
       : [{ status }]
   server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
-  const args = ['run', 'Is it up?', '--model', `${provider}:m`, '--base-url', server.url]
+  const model = provider === undefined ? [] : ['--model', `${provider}:m`]
+  const args = ['run', 'Is it up?', ...model, '--base-url', server.url]
   return cli(args, { cwd, env: { [key]: 'k' } })
 }
 
@@ -126,6 +127,17 @@ describe('bobbin run with a model', () => {
     expect(stdout).toContain('check_health service=checkout')
     expect(stdout).toContain('It is failing.')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    expect(server?.requests).toHaveLength(2)
+  })
+
+  it.each([
+    ['OPENAI_API_KEY', 'openai-responses'],
+    ['ANTHROPIC_API_KEY', 'anthropic-messages'],
+    ['GEMINI_API_KEY', 'gemini'],
+  ] as const)('asks the provider that %s is a key of, when told no model', async (key, api) => {
+    const { stdout, code } = await ask(undefined, api, key)
+    expect(stdout).toContain('It is failing.')
+    expect(code).toBe(0)
     expect(server?.requests).toHaveLength(2)
   })
 

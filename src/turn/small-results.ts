@@ -18,24 +18,33 @@ export interface ResultSpool extends Pick<SpoolStore, 'read'> {
   committed(digest: string): void
 }
 
+/** How many bytes may wait for their settlements: a handler may write any number that it never returns. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
 /**
  * Keeps what fits into a blob in memory until its settlement makes it durable, and sends the rest to
  * the spool at once. One transaction then holds both the record and what it refers to.
  */
 export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
   const waiting = new Map<string, StoredBlob>()
+  let size = 0
+  const hold = (digest: string, small: StoredBlob) => {
+    if (waiting.has(digest)) return
+    waiting.set(digest, small)
+    size += small.byteLength
+  }
   return {
     async write(data, options) {
-      const small = smallOf(data)
+      const small = size < MAX_WAITING_BYTES ? smallOf(data) : undefined
       if (small === undefined) return spool.write(data, options)
       const reader = await readerOf(small)
-      waiting.set(reader.digest, small)
+      hold(reader.digest, small)
       return reader
     },
     writeNow(text) {
-      const small = smallOf(text)
+      const small = size < MAX_WAITING_BYTES ? smallOf(text) : undefined
       if (!(small instanceof SmallText)) return undefined
-      waiting.set(small.digest, small)
+      hold(small.digest, small)
       return small
     },
     async read(digest) {
@@ -56,7 +65,10 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       }
     },
     uncommitted: (digest) => waiting.get(digest),
-    committed: (digest) => void waiting.delete(digest),
+    committed(digest) {
+      size -= waiting.get(digest)?.byteLength ?? 0
+      waiting.delete(digest)
+    },
   }
 }
 
@@ -71,7 +83,8 @@ function smallOf(data: SpoolInput): StoredBlob | undefined {
     if (text !== undefined) return text
     bytes = encoder.encode(data)
   }
-  return bytes instanceof Uint8Array && bytes.length <= MAX_BLOB_BYTES ? bytes : undefined
+  // A copy: the caller may go on to use its buffer before this one is stored.
+  return bytes instanceof Uint8Array && bytes.length <= MAX_BLOB_BYTES ? bytes.slice() : undefined
 }
 
 /** A text reads itself; bytes go to a spool of their own, which lives as long as the reader. */

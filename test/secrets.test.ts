@@ -185,7 +185,11 @@ describe('a redaction hook', () => {
     const runner = new TurnRunner({
       store,
       tools: [logIn],
-      approve: async () => ({ approve: true, decidedBy: 'ann', args: { password: 'quagga42-new' } }),
+      approve: async () => ({
+        approve: true,
+        decidedBy: 'ann',
+        args: { password: 'quagga42-new' },
+      }),
       executor: async ({ iteration }) =>
         iteration === 1
           ? { calls: [{ tool: 'log_in', args: { password: 'quagga42-old' } }] }

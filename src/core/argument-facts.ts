@@ -1,3 +1,5 @@
+import { Given } from './given.ts'
+
 /** What was found out about arguments that are deep-frozen real JSON; they cannot change any more. */
 export interface ArgumentFacts {
   /** Which tool's checksum is known; empty before somebody asked for one. */
@@ -5,17 +7,7 @@ export interface ArgumentFacts {
   checksum: string
 }
 
-/** A constructor that gives back what it is given, so that a subclass puts its private fields there. */
-const Given = function (given: object) {
-  return given
-} as unknown as new (
-  given: object,
-) => object
-
-/**
- * A note on the arguments that nobody else can see, forge or remove. A `WeakMap` would do too, but with
- * a table that grows and an entry per call for the collector to follow.
- */
+/** A note on the arguments themselves. */
 class Note extends Given {
   #facts: ArgumentFacts = { tool: '', checksum: '' }
 

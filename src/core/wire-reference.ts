@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { jsonField } from './fields.ts'
+import { Given } from './given.ts'
 import { recordFields, shortcutOf, withShortcut } from './shortcut.ts'
 
 /** How an id came to be: issued for pairing, another id put to that use, or minted here. */
@@ -29,22 +30,42 @@ export type WireReference = Readonly<v.InferOutput<typeof wireReferenceSchema>>
 
 const readWireReference = shortcutOf(wireReferenceSchema)
 
+/** The mark of a copy that was made here: complete, checked and frozen. */
+class Own extends Given {
+  readonly #isOwn = true
+
+  static freeze(wire: WireReference): WireReference {
+    return Object.freeze(new Own(wire)) as WireReference
+  }
+
+  static is(wire: object): boolean {
+    return #isOwn in wire
+  }
+}
+
 /** A wire reference, copied and frozen. */
 export const wireReferenceField = withShortcut(
   v.pipe(
     wireReferenceSchema,
-    v.transform((wire): WireReference => Object.freeze(wire)),
+    v.transform((wire): WireReference => Own.freeze(wire)),
   ),
   (input, config) => {
+    if (typeof input === 'object' && input !== null && Own.is(input)) {
+      return input as WireReference
+    }
     const wire = readWireReference?.(input, config)
-    return wire && Object.freeze(wire)
+    return wire && Own.freeze(wire)
   },
 )
 
-/** A copy of the reference that nobody changes any more. */
+/** A copy of the reference that nobody changes any more; one that a record would refuse stays as it is. */
 export function frozenWire(wire: WireReference): WireReference {
+  return Own.is(wire) ? wire : (plainWire(wire) ?? Object.freeze({ ...wire }))
+}
+
+/** Field by field: copies of objects whose shapes keep changing are several times slower. */
+function plainWire(wire: WireReference): WireReference | undefined {
   const { provider, api, type, callId, itemId, outputId, origin } = wire
-  // Field by field: copies of objects whose shapes keep changing are several times slower.
   const copy: { -readonly [K in keyof WireReference]: WireReference[K] } = {
     provider,
     api,
@@ -54,11 +75,19 @@ export function frozenWire(wire: WireReference): WireReference {
   if (callId !== undefined) copy.callId = callId
   if (itemId !== undefined) copy.itemId = itemId
   if (outputId !== undefined) copy.outputId = outputId
-  return Object.freeze(keyCount(copy) === keyCount(wire) ? copy : { ...wire })
+  const isText =
+    typeof provider === 'string' &&
+    typeof api === 'string' &&
+    typeof type === 'string' &&
+    typeof (callId ?? '') === 'string' &&
+    typeof (itemId ?? '') === 'string' &&
+    typeof (outputId ?? '') === 'string'
+  const isComplete = isText && ID_ORIGINS.includes(origin) && keyCount(copy) === keyCount(wire)
+  return isComplete ? Own.freeze(copy) : undefined
 }
 
 /** How many keys an object shows, without making a list of them. */
-function keyCount(value: object): number {
+export function keyCount(value: object): number {
   let count = 0
   for (const _ in value) count++
   return count

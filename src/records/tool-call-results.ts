@@ -50,7 +50,8 @@ export const rawArgsField = v.custom<string | SpooledArtifact>(
   'must be the text received, or the artifact that holds it',
 )
 
-function isOneResult(value: unknown): value is SpooledArtifact | Media | Tokenizable {
+/** Whether a value is a result by itself, no list of them. */
+export function isOneResult(value: unknown): value is SpooledArtifact | Media | Tokenizable {
   return (
     SpooledArtifact.isSpooledArtifact(value) ||
     Media.isMedia(value) ||

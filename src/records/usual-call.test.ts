@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { checksum } from '../core/checksum.ts'
+import { isBobbinError } from '../core/error.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+import { frozenWire } from '../core/wire-reference.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
+import { type RawToolCall, ToolCall } from './tool-call.ts'
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+const wire = () =>
+  frozenWire({ provider: 'p', api: 'a', type: 'function_call', callId: 'c', origin: 'natural' })
+
+/** A call as a runner records it: nothing has to be looked at twice. */
+function usual(overrides: Record<string, unknown> = {}): RawToolCall {
+  const args = normalizeArguments({ service: 'checkout' })
+  const call = {
+    id: 'call_1',
+    tool: 'read_log',
+    args,
+    checksum: checksum('read_log', args),
+    results: new Tokenizable('done'),
+    isComplete: true,
+    isError: false,
+    settlement: 'ok',
+    inline: true,
+    fromArtifactTool: false,
+    trust: 'third-party',
+    createdAt: AT,
+    completedAt: AT + 5,
+    ...overrides,
+  }
+  return call as RawToolCall
+}
+
+function rule(raw: RawToolCall): string {
+  try {
+    new ToolCall(raw)
+  } catch (error) {
+    if (isBobbinError(error, 'E_INVALID_INITIAL_TOOL_CALL_VALUE')) return error.data.path
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('a call as a runner records it', () => {
+  it.each([
+    ['without a wire', {}],
+    ['with a wire', { wire: wire() }],
+    ['failed', { settlement: 'timed-out', isError: true }],
+    ['first-party and behind a handle', { trust: 'first-party', inline: false }],
+  ])('equals the record that its JSON gives: %s', (_, overrides) => {
+    const call = new ToolCall(usual(overrides))
+    const read = ToolCall.fromJSON(JSON.parse(JSON.stringify(call)))
+    expect(read.digest).toBe(call.digest)
+    expect(read).toEqual(call)
+    expect(Object.keys(read).sort()).toEqual(Object.keys(call).sort())
+    expect(Object.values(call).filter((value) => value === undefined)).toEqual([])
+    expect(Object.isFrozen(call)).toBe(true)
+  })
+
+  it('shares the frozen wire of its item and copies any other', () => {
+    const own = wire()
+    expect(new ToolCall(usual({ wire: own })).wire).toBe(own)
+    const foreign = { ...own }
+    const call = new ToolCall(usual({ wire: foreign }))
+    foreign.callId = 'changed'
+    expect(call.wire).toEqual(own)
+    expect(Object.isFrozen(call.wire)).toBe(true)
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['id', { id: '' }],
+    ['id', { id: 1 }],
+    ['tool', { tool: 7 }],
+    ['checksum', { tool: 'other' }],
+    ['checksum', { checksum: 'a'.repeat(64) }],
+    ['checksum', { checksum: '' }],
+    ['isComplete', { isComplete: false }],
+    ['settlement', { settlement: 'lost' }],
+    ['settlement', { settlement: 'failed' }],
+    ['settlement', { isError: true }],
+    ['inline', { inline: 'yes' }],
+    ['fromArtifactTool', { fromArtifactTool: 0 }],
+    ['trust', { trust: 'absolute' }],
+    ['results', { results: undefined }],
+    ['results', { results: { text: 'done' } }],
+    ['createdAt', { createdAt: Number.NaN }],
+    ['completedAt', { completedAt: 9e15 }],
+    ['wire', { wire: 'p' }],
+    ['wire.origin', { wire: { ...wire(), origin: 'guessed' } }],
+    ['surprise', { surprise: 1 }],
+  ])('is refused for `%s` as any other record is: %j', (path, overrides) => {
+    expect(rule(usual(overrides))).toBe(path)
+  })
+
+  it('may hold a wire that no record takes only until it is recorded', () => {
+    const odd = frozenWire({ ...wire(), extra: 1 } as ReturnType<typeof wire>)
+    expect(Object.isFrozen(odd)).toBe(true)
+    expect(rule(usual({ wire: odd }))).toBe('wire.extra')
+  })
+})

@@ -17,10 +17,13 @@ export class IdLedger {
   }
 
   claim(id: string): string {
+    // Adding tells whether it was there: nearly every id is new.
+    const before = this.#taken.size
+    if (this.#taken.add(id).size > before) return id
     let unique = id
     let suffix = this.#nextSuffix.get(id) ?? 2
     while (this.#taken.has(unique)) unique = `${id}~${suffix++}`
-    if (unique !== id) this.#nextSuffix.set(id, suffix)
+    this.#nextSuffix.set(id, suffix)
     this.#taken.add(unique)
     return unique
   }

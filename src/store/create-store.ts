@@ -9,6 +9,7 @@ import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import { assertNewEntry, columnsOf, columnText, decodeEntry } from './entry-text.ts'
 import { exportConversation } from './export-conversation.ts'
 import { importConversation } from './import-conversation.ts'
+import { LastingEntry } from './lasting-entry.ts'
 import { nestedConversations } from './nested-conversations.ts'
 import type { Redact } from './redaction.ts'
 import {
@@ -52,7 +53,11 @@ export function createStore(
   const keyOf: AppendRequest['key'] = (row) => keys.of(row)
 
   const planned = ({ conversation, epoch, entries, blobs, imported }: Appending) => {
-    for (let i = 0; i < entries.length; i++) assertNewEntry(entries[i] as NewEntry, i)
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as NewEntry
+      // One of our own was made whole.
+      if (!(entry instanceof LastingEntry)) assertNewEntry(entry, i)
+    }
     assertBlobs(blobs)
     const now = clock.now()
     const stamp = { conversation, epoch, entries, blobs, now, redact, key: keyOf, imported }

@@ -1,5 +1,5 @@
-import { isArtifact } from '../spool/artifact.ts'
 import type { Entry, NewEntry } from './entry.ts'
+import { LastingEntry } from './lasting-entry.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
 
@@ -8,6 +8,7 @@ const DIGEST = /^[0-9a-f]{64}$/
  * references count: a model that writes a reference into its arguments gets hold of nothing.
  */
 export function referencesOf(entry: NewEntry | Entry): readonly string[] {
+  if (entry instanceof LastingEntry) return entry.references
   if (entry.kind === 'settlement') {
     const { results, rawArgs } = entry.data
     return rawArgs === undefined ? digestsIn(results) : [results, rawArgs].flatMap(digestsIn)
@@ -30,8 +31,6 @@ const NONE: readonly string[] = []
 
 function digestOf(part: unknown): string | undefined {
   if (typeof part !== 'object' || part === null) return undefined
-  // A record that was not written out yet holds the artifact itself.
-  if (isArtifact(part)) return part.digest
   const reference: unknown = Reflect.get(part, '$artifact') ?? Reflect.get(part, '$media')
   if (typeof reference !== 'object' || reference === null) return undefined
   const digest: unknown = Reflect.get(reference, 'sha256')

@@ -38,12 +38,21 @@ export class LastingEntry {
     return { kind: 'settlement', turnId, data: call.toJSON() }
   }
 
+  /** The digests that the entry refers to: a settlement holds its artifact, the others hold none. */
+  get references(): readonly string[] {
+    return this.kind === 'settlement' ? [(this.data as ToolCall & Referring).results.digest] : []
+  }
+
   /** The entry as plain JSON. */
   toJSON(): NewEntry {
     const { kind, turnId, data } = this
     const json: unknown = isRecord(data) ? data.toJSON() : data
     return { kind, turnId, data: json } as NewEntry
   }
+}
+
+interface Referring {
+  readonly results: SpooledArtifact
 }
 
 /** An entry as plain JSON, whoever made it. */

@@ -55,7 +55,8 @@ interface Held {
   /** Entries by kind, then id. */
   readonly byId: Map<string, Map<string, HeldRow>>
   readonly gates: Map<string, GateRow>
-  readonly references: Set<string>
+  /** Some of them more than once. */
+  readonly references: string[]
 }
 
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
@@ -97,7 +98,7 @@ export function memoryDriver(): StoreDriver {
     for (const { digest, blob } of batch.blobs) {
       if (!blobs.has(digest)) blobs.set(digest, blob instanceof Uint8Array ? blob.slice() : blob)
     }
-    for (const digest of batch.references) into.references.add(digest)
+    for (const digest of batch.references) into.references.push(digest)
     row.length += batch.entries.length
     row.updatedAt = batch.updatedAt
   }
@@ -115,7 +116,7 @@ export function memoryDriver(): StoreDriver {
           positions: [],
           byId: new Map(),
           gates: new Map(),
-          references: new Set<string>(),
+          references: [],
         }
         held.set(id, { row, ...empty })
         return { granted: true, created: true, row: row.snapshot() }
@@ -200,7 +201,7 @@ export function memoryDriver(): StoreDriver {
 
     async references(conversation, after, limit) {
       const from = conversation === undefined ? [...held.values()] : [held.get(conversation)]
-      const digests = new Set(from.flatMap((known) => [...(known?.references ?? [])]))
+      const digests = new Set(from.flatMap((known) => known?.references ?? []))
       return [...digests]
         .filter((digest) => digest > after)
         .sort()
@@ -211,10 +212,8 @@ export function memoryDriver(): StoreDriver {
       const known = held.get(conversation)
       if (known === undefined) return false
       held.delete(conversation)
-      const others = [...held.values()]
-      for (const digest of known.references) {
-        if (!others.some(({ references }) => references.has(digest))) blobs.delete(digest)
-      }
+      const needed = new Set([...held.values()].flatMap(({ references }) => references))
+      for (const digest of known.references) if (!needed.has(digest)) blobs.delete(digest)
       return true
     },
 
@@ -238,16 +237,30 @@ function* placed({ row: { id: conversation }, entries, positions }: Held): Gener
 
 /** Whether an id is there already, in the log or twice among the new entries. */
 function hasDuplicate({ byId }: Held, entries: readonly EntryRow[]): boolean {
-  const isThere = entries.some(({ kind, id }) => id !== null && byId.get(kind)?.has(id))
-  if (isThere || entries.length === 1) return isThere
-  const added = new Map<string, Set<string>>()
-  return entries.some(({ kind, id }) => {
-    if (id === null) return false
-    const ids = added.get(kind) ?? new Set()
-    added.set(kind, ids)
-    const before = ids.size
-    return ids.add(id).size === before
-  })
+  for (let at = 0; at < entries.length; at++) {
+    const { kind, id } = entries[at] as EntryRow
+    if (id !== null && byId.get(kind)?.has(id)) return true
+  }
+  return entries.length <= FEW ? hasTwins(entries) : hasTwinsAmongMany(entries)
+}
+
+/** Up to here looking at every pair is faster than making a table. */
+const FEW = 8
+
+function hasTwins(entries: readonly EntryRow[]): boolean {
+  for (let at = 1; at < entries.length; at++) {
+    const { kind, id } = entries[at] as EntryRow
+    for (let before = 0; id !== null && before < at; before++) {
+      const other = entries[before] as EntryRow
+      if (other.id === id && other.kind === kind) return true
+    }
+  }
+  return false
+}
+
+function hasTwinsAmongMany(entries: readonly EntryRow[]): boolean {
+  const ids = entries.flatMap(({ kind, id }) => (id === null ? [] : [`${kind} ${id}`]))
+  return new Set(ids).size < ids.length
 }
 
 function matches(row: EntryRow, filter: EntryFilter): boolean {

@@ -29,7 +29,7 @@ export class AbortWatch {
 
   add(watched: Watched): void {
     if (!this.#isListening) this.#listen()
-    if (this.#first === watched || this.#others.has(watched)) return
+    if (this.#first === watched || this.#isOther(watched)) return
     if (this.#first === undefined) this.#first = watched
     else this.#others.add(watched)
     const { deadline } = watched
@@ -41,7 +41,8 @@ export class AbortWatch {
 
   delete(watched: Watched): void {
     if (this.#first === watched) this.#first = undefined
-    else if (!this.#others.delete(watched)) return
+    else if (!this.#isOther(watched)) return
+    else this.#others.delete(watched)
     if (watched.deadline === Number.POSITIVE_INFINITY) return
     this.#limited--
     if (this.#limited === 0) hold(this.#timer, false)
@@ -77,6 +78,11 @@ export class AbortWatch {
   clear(): void {
     clearTimeout(this.#timer)
     this.#dueAt = Number.POSITIVE_INFINITY
+  }
+
+  /** Looking for an object in a set, even an empty one, gives it a number of its own. */
+  #isOther(watched: Watched): boolean {
+    return this.#others.size > 0 && this.#others.has(watched)
   }
 
   /** A copy: whoever is ended leaves. */

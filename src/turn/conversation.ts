@@ -23,7 +23,7 @@ import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation, ShownCall } from './presentation.ts'
-import { holdsArtifacts, placeOf, withResult } from './settled-item.ts'
+import { digestsOf, holdsArtifacts, placeOf, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
 
 export interface ConversationParts {
@@ -181,33 +181,34 @@ export class Conversation {
     return this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
   }
 
-  /** Records a settled call, with what the model is told beside it: durable first, then visible. */
-  async settle(
+  /** Adds a settled call to the log, with what the model is told beside it; `settled` makes it visible. */
+  record(
     call: ToolCall,
     turnId: string,
-    extra: readonly NewEntry[] = [],
-    note?: string,
-  ): Promise<void> {
-    const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
+    extra: readonly NewEntry[],
+    note: string | undefined,
+  ): Promise<unknown> {
+    const entries: NewEntry[] = [settlementOf(turnId, call)]
+    for (let at = 0; at < extra.length; at++) entries.push(extra[at] as NewEntry)
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
-    await this.commit(entries, [call])
-    const settling = this.settled(call, note)
-    if (settling !== undefined) await settling
+    return this.commit(entries, [call])
   }
 
   /** Adds entries to the log, with the small results of the records among them. */
   commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> {
-    const staged = this.#stagedOf(calls)
-    if (staged.length === 0) return this.append(entries)
-    const blobs: StoredBlob[] = []
-    for (const { blob } of staged) blobs.push(blob)
-    return this.append(entries, blobs).then(() => {
-      for (const { digest } of staged) this.#parts.results.committed(digest)
-    })
+    let blobs: StoredBlob[] | undefined
+    for (let at = 0; at < calls.length; at++) {
+      for (const digest of digestsOf(calls[at] as ToolCall)) {
+        const blob = this.#parts.results.uncommitted(digest)
+        if (blob !== undefined) (blobs ??= []).push(blob)
+      }
+    }
+    return this.append(entries, blobs)
   }
 
   /** Takes in a call whose record is in the log already, at once where its result need not be read. */
   settled(call: ToolCall, note?: string): Promise<void> | undefined {
+    for (const digest of digestsOf(call)) this.#parts.results.committed(digest)
     this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return undefined
@@ -225,19 +226,6 @@ export class Conversation {
     if (showing instanceof Promise) return showing.then(take)
     take(showing)
     return undefined
-  }
-
-  /** The small results that no settlement has committed yet. */
-  #stagedOf(calls: readonly ToolCall[]): StagedBlob[] {
-    const staged: StagedBlob[] = []
-    for (const { results } of calls) {
-      for (const part of (Array.isArray(results) ? results : [results]) as readonly unknown[]) {
-        const { digest } = part as { readonly digest?: string }
-        const blob = digest === undefined ? undefined : this.#parts.results.uncommitted(digest)
-        if (digest !== undefined && blob !== undefined) staged.push({ digest, blob })
-      }
-    }
-    return staged
   }
 
   /** A finished batch becomes part of the history. */
@@ -268,8 +256,3 @@ export class Conversation {
 
 /** Nobody looks at the entries that an append gives back. */
 const UNREAD = { readBack: false }
-
-interface StagedBlob {
-  readonly digest: string
-  readonly blob: StoredBlob
-}

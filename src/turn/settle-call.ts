@@ -107,13 +107,17 @@ function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boo
 }
 
 /** Makes a record durable, shows it to the model with the note, and tells the stream. */
-export function settle(
+export async function settle(
   turn: Turn,
   call: ToolCall,
   extra: readonly NewEntry[] = [],
   note?: string,
 ): Promise<void> {
-  return turn.conversation.settle(call, turn.id, extra, note).then(() => tellSettled(turn, call))
+  const { conversation } = turn
+  await conversation.record(call, turn.id, extra, note)
+  const showing = conversation.settled(call, note)
+  if (showing !== undefined) await showing
+  tellSettled(turn, call)
 }
 
 /** Takes in a call whose record is in the log already, and tells the stream. */

@@ -7,6 +7,14 @@ export function holdsArtifacts({ results }: ToolCall): boolean {
   return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
 }
 
+/** What a call's results are stored under. */
+export function digestsOf({ results }: ToolCall): readonly string[] {
+  const parts = (Array.isArray(results) ? results : [results]) as readonly { digest?: string }[]
+  const digests: string[] = []
+  for (const { digest } of parts) if (digest !== undefined) digests.push(digest)
+  return digests
+}
+
 /** Where the call with this id stands, from the end on; -1 where it does not. */
 export function placeOf(items: readonly HistoryItem[], id: string): number {
   for (let at = items.length - 1; at >= 0; at--) {

@@ -26,25 +26,19 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
  * the spool at once. One transaction then holds both the record and what it refers to.
  */
 export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
-  const waiting = new Map<string, StoredBlob>()
-  let size = 0
-  const hold = (digest: string, small: StoredBlob) => {
-    if (waiting.has(digest)) return
-    waiting.set(digest, small)
-    size += small.byteLength
-  }
+  const waiting = new WaitingBlobs()
   return {
     async write(data, options) {
-      const small = size < MAX_WAITING_BYTES ? smallOf(data) : undefined
+      const small = waiting.bytes < MAX_WAITING_BYTES ? smallOf(data) : undefined
       if (small === undefined) return spool.write(data, options)
       const reader = await readerOf(small)
-      hold(reader.digest, small)
+      waiting.add(reader.digest, small)
       return reader
     },
     writeNow(text) {
-      const small = size < MAX_WAITING_BYTES ? smallOf(text) : undefined
+      const small = waiting.bytes < MAX_WAITING_BYTES ? smallOf(text) : undefined
       if (!(small instanceof SmallText)) return undefined
-      hold(small.digest, small)
+      waiting.add(small.digest, small)
       return small
     },
     async read(digest) {
@@ -56,7 +50,7 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
     },
     async has(digest) {
-      if (waiting.has(digest) || (await store.blob(digest)) !== undefined) return true
+      if (waiting.get(digest) !== undefined || (await store.blob(digest)) !== undefined) return true
       try {
         return (await spool.read(digest)).digest === digest
       } catch (error) {
@@ -65,10 +59,38 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       }
     },
     uncommitted: (digest) => waiting.get(digest),
-    committed(digest) {
-      size -= waiting.get(digest)?.byteLength ?? 0
-      waiting.delete(digest)
-    },
+    committed: (digest) => waiting.delete(digest),
+  }
+}
+
+/** The small results that wait, by digest. */
+class WaitingBlobs {
+  /** Most of the time there is one, and a map makes a table anew whenever its only entry leaves. */
+  #digest = ''
+  #blob: StoredBlob | undefined
+  readonly #others = new Map<string, StoredBlob>()
+  bytes = 0
+
+  get(digest: string): StoredBlob | undefined {
+    return this.#blob !== undefined && this.#digest === digest
+      ? this.#blob
+      : this.#others.get(digest)
+  }
+
+  add(digest: string, blob: StoredBlob): void {
+    if (this.get(digest) !== undefined) return
+    this.bytes += blob.byteLength
+    if (this.#blob !== undefined) this.#others.set(digest, blob)
+    else {
+      this.#digest = digest
+      this.#blob = blob
+    }
+  }
+
+  delete(digest: string): void {
+    this.bytes -= this.get(digest)?.byteLength ?? 0
+    if (this.#blob !== undefined && this.#digest === digest) this.#blob = undefined
+    else this.#others.delete(digest)
   }
 }
 

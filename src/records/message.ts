@@ -3,9 +3,10 @@ import { type RestoreContext, requireSpool } from '../artifacts/restore-artifact
 import { isInstanceOf } from '../core/brand.ts'
 import { dateField, idField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
+import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
 import { providerDataField } from '../core/wire-reference.ts'
 import { Media } from '../spool/media.ts'
-import { identityField } from '../text/identity.ts'
+import { Identity, identityField } from '../text/identity.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
 /** Who speaks in a conversation. Instructions and tool results are no messages. */
@@ -13,37 +14,59 @@ const MESSAGE_ROLES = ['user', 'assistant'] as const
 /** Who speaks in a message. */
 export type MessageRole = (typeof MESSAGE_ROLES)[number]
 
-const messageSchema = v.pipe(
-  v.strictObject({
-    id: idField,
-    role: v.picklist(MESSAGE_ROLES, `must be one of ${MESSAGE_ROLES.join(', ')}`),
-    content: v.optional(Tokenizable.schema),
-    attachments: v.optional(
-      v.pipe(
-        v.array(Media.schema, 'must be an array of Media'),
-        v.transform((media): readonly Media[] => Object.freeze(media)),
-      ),
-      [],
-    ),
-    /** The role's name unless given. */
-    identity: v.optional(identityField),
-    /** Opaque state for the provider that wrote the message. */
-    providerData: v.optional(providerDataField),
-    /** Which model response it came from; items that share it are never sent apart. */
-    response: v.optional(idField),
-    createdAt: dateField,
-    updatedAt: v.optional(dateField),
-  }),
-  v.check(
-    ({ content, attachments }) => content !== undefined || attachments.length > 0,
-    'must have content or at least one attachment',
+const attachmentsField = withShortcut(
+  v.pipe(
+    v.array(Media.schema, 'must be an array of Media'),
+    v.transform((media): readonly Media[] => Object.freeze(media)),
   ),
-  v.transform((message) => ({
-    ...message,
-    identity: message.identity ?? v.parse(identityField, message.role),
-    updatedAt: message.updatedAt ?? message.createdAt,
-  })),
+  (input) => (Array.isArray(input) && input.length === 0 ? NO_ATTACHMENTS : undefined),
 )
+
+const NO_ATTACHMENTS: readonly Media[] = Object.freeze([])
+
+const fields = recordFields({
+  id: idField,
+  role: v.picklist(MESSAGE_ROLES, `must be one of ${MESSAGE_ROLES.join(', ')}`),
+  content: v.optional(Tokenizable.schema),
+  attachments: v.optional(attachmentsField, []),
+  /** The role's name unless given. */
+  identity: v.optional(identityField),
+  /** Opaque state for the provider that wrote the message. */
+  providerData: v.optional(providerDataField),
+  /** Which model response it came from; items that share it are never sent apart. */
+  response: v.optional(idField),
+  createdAt: dateField,
+  updatedAt: v.optional(dateField),
+})
+
+type Fields = v.InferOutput<typeof fields>
+
+const hasContent = ({ content, attachments }: Fields) =>
+  content !== undefined || attachments.length > 0
+
+const carefulMessage = v.pipe(
+  fields,
+  v.check(hasContent, 'must have content or at least one attachment'),
+  v.transform(completed),
+)
+
+const readFields = shortcutOf(fields)
+
+const messageSchema = withShortcut(carefulMessage, (input, config) => {
+  const value = readFields?.(input, config)
+  return value && hasContent(value) ? completed(value) : undefined
+})
+
+/** An identity never changes, so messages of one role share theirs. */
+const IDENTITIES = {
+  user: new Identity({ identifier: 'user', representation: 'user' }),
+  assistant: new Identity({ identifier: 'assistant', representation: 'assistant' }),
+}
+
+function completed(message: Fields) {
+  const { identity = IDENTITIES[message.role], updatedAt = message.createdAt } = message
+  return { ...message, identity, updatedAt }
+}
 
 /** What a person or the model said. */
 export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE', messageSchema) {

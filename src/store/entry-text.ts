@@ -54,20 +54,22 @@ export function columnsOf(entry: NewEntry): SearchColumns {
   return {
     kind,
     turn,
-    id: kind === 'turn-start' ? turn : hasId(entry) ? columnOf(data['id']) : null,
+    id: idColumn(entry),
     tool: isCall ? columnOf(data['tool']) : null,
     checksum: isCall ? columnOf(data['checksum']) : null,
     settlement: kind === 'settlement' ? columnOf(data['settlement']) : null,
   }
 }
 
+/** The id under which an entry is found among those of its kind; a turn starts once. */
+export function idColumn({ kind, turnId, data }: NewEntry): string | null {
+  if (kind === 'turn-start') return columnText(turnId)
+  return WITHOUT_ID.includes(kind) ? null : columnOf((data as { readonly id?: unknown }).id)
+}
+
 const columnOf = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
 
 const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
-
-function hasId(entry: NewEntry): boolean {
-  return !WITHOUT_ID.includes(entry.kind)
-}
 
 /**
  * Text as it can stand in any database's index: ids come from providers and may hold NUL or half a
@@ -125,7 +127,7 @@ function faultOf(entry: NewEntry): readonly [member: string, rule: string] | und
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return ['.data', 'must be an object']
   }
-  if (!hasId(entry) || entry.kind === 'turn-start') return undefined
+  if (WITHOUT_ID.includes(entry.kind) || entry.kind === 'turn-start') return undefined
   const { id } = data as { id?: unknown }
   return typeof id === 'string' && id !== ''
     ? undefined

@@ -1,7 +1,11 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Message } from '../records/message.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { EntryKind, NewEntry } from './entry.ts'
+
+/** How many characters are certain to be far from the most that an entry may have. */
+const SHORT = 64 * 1024
 
 /**
  * An entry whose data never changes again and has a JSON form of moderate size. A store that dies with
@@ -19,12 +23,22 @@ export class LastingEntry {
   }
 
   /** For data that the caller froze; what it holds of arguments is normalised. */
-  static of<K extends 'history-item' | 'intent'>(
+  static of<K extends 'history-item' | 'intent' | 'turn-start' | 'turn-end'>(
     kind: K,
     turnId: string,
     data: (NewEntry & { kind: K })['data'],
   ): NewEntry {
     return new LastingEntry(kind, turnId, data) as unknown as NewEntry
+  }
+
+  /** A message, unless it might be a long one or refers to something. */
+  static message(turnId: string, message: Message): NewEntry {
+    const { content, attachments, providerData } = message
+    const isShort = content !== undefined && content.text.length <= SHORT
+    if (isShort && attachments.length === 0 && providerData === undefined) {
+      return new LastingEntry('message', turnId, message) as unknown as NewEntry
+    }
+    return { kind: 'message', turnId, data: message.toJSON() }
   }
 
   /** The settlement of a call: its record, which is its own JSON form unless it might be a long one. */

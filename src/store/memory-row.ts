@@ -1,5 +1,5 @@
 import type { NewEntry } from './entry.ts'
-import { columnsOf, columnText, encodeEntry } from './entry-text.ts'
+import { columnsOf, columnText, encodeEntry, idColumn } from './entry-text.ts'
 import { LastingEntry, plainEntry } from './lasting-entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { EntryRow, HeldRow } from './store-driver.ts'
@@ -29,7 +29,7 @@ export class MemoryRow implements HeldRow {
     this.#epoch = epoch
     if (entry instanceof LastingEntry && redacted === undefined) {
       this.#source = entry
-      this.id = entry.kind === 'history-item' ? null : columnText((entry.data as { id: string }).id)
+      this.id = idColumn(entry)
     } else {
       this.#written = encodeEntry(plainEntry(entry), { seq, time, epoch, redacted })
       this.id = this.#written.id

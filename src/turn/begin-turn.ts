@@ -1,6 +1,7 @@
 import { BobbinError } from '../core/error.ts'
 import { Message } from '../records/message.ts'
 import { Media } from '../spool/media.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Turn } from './turn.ts'
 import type { TurnInput } from './turn-input.ts'
 
@@ -33,7 +34,7 @@ export async function addUserMessage(
     attachments,
     createdAt: settings.clock.now(),
   })
-  await conversation.append([{ kind: 'message', turnId: turn.id, data: message.toJSON() }])
+  await conversation.append([LastingEntry.message(turn.id, message)])
   conversation.seeMessage(message)
   conversation.items.push(await turn.presentation.message(message))
 }

@@ -4,6 +4,7 @@ import type { HistoryItem, MessageItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import type { NewEntry } from '../store/entry.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 
 /** Where calls come from that no provider made. */
 export const OWN_WIRE: WireReference = Object.freeze({
@@ -40,7 +41,7 @@ export function entryForItem(item: HistoryItem, { turnId, id, at }: EntryFacts):
   const text = item.type === 'message' ? plainText(item) : undefined
   if (item.type === 'message' && item.role !== 'system' && text !== undefined) {
     const message = new Message({ ...origin, role: item.role, content: text })
-    return { kind: 'message', turnId, data: message.toJSON() }
+    return LastingEntry.message(turnId, message)
   }
   return { kind: 'history-item', turnId, data: { id, ...item } as unknown as JsonObject }
 }

@@ -1,6 +1,7 @@
 import { hmacSha256 } from '#hash'
 import { isBobbinError } from '../core/error.ts'
 import { syntheticIds } from '../model/synthetic-id.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
@@ -63,7 +64,8 @@ export async function openTurn(
     const results = resultSpool(store, settings.spool)
     const shown = presentation(secret, id)
     const parts = { store, results, presentation: shown, artifacts: settings.artifacts }
-    const conversation = await new Conversation(id, lease.epoch, parts).load()
+    const conversation = new Conversation(id, lease.epoch, parts)
+    if (!lease.created) await conversation.load()
     const { parent } = seed
     if (parent !== undefined) conversation.lowerTrust(parent.conversation.taint)
     const turnId = ids()
@@ -98,14 +100,16 @@ export async function openTurn(
       warned: new Set(),
       depth: parent === undefined ? 0 : parent.depth + 1,
     }
-    const data = parent === undefined ? {} : { parent: { ...parent.origin } }
-    await conversation.append([{ kind: 'turn-start', turnId, data }])
+    const data = parent === undefined ? NO_PARENT : { parent: Object.freeze({ ...parent.origin }) }
+    await conversation.append([LastingEntry.of('turn-start', turnId, Object.freeze(data))])
     return { turn, close }
   } catch (error) {
     await close()
     throw error
   }
 }
+
+const NO_PARENT = {}
 
 /** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
 function keepAlive({ store }: RunnerSettings, lease: Lease, cutOff: Interruption) {

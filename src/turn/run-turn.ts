@@ -1,4 +1,5 @@
 import { isBobbinError } from '../core/error.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Conversation } from './conversation.ts'
 import { dispatch, SUSPENDED } from './dispatch.ts'
 import { errorText } from './error-text.ts'
@@ -180,9 +181,9 @@ function failureCode(error: unknown): StopReason['code'] {
 
 async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<void> {
   try {
-    const usage = { ...turn.usage }
-    const data = { status, ...(reason && { reason: { ...reason } }), usage }
-    await turn.conversation.append([{ kind: 'turn-end', turnId: turn.id, data }])
+    const usage = Object.freeze({ ...turn.usage })
+    const data = { status, ...(reason && { reason: Object.freeze({ ...reason }) }), usage }
+    await turn.conversation.append([LastingEntry.of('turn-end', turn.id, Object.freeze(data))])
   } catch (error) {
     turn.observed.emit('error', { error, where: 'turn-end' }, turn.origin)
   }

@@ -245,7 +245,7 @@ function hasDuplicate({ byId }: Held, entries: readonly EntryRow[]): boolean {
 }
 
 /** Up to here looking at every pair is faster than making a table. */
-const FEW = 8
+const FEW = 24
 
 function hasTwins(entries: readonly EntryRow[]): boolean {
   for (let at = 1; at < entries.length; at++) {

@@ -19,6 +19,7 @@ import {
   type UnsettledCall,
 } from './conversation-log.ts'
 import { editNote } from './edit-note.ts'
+import { GroupCommit } from './group-commit.ts'
 import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
@@ -62,6 +63,7 @@ export class Conversation {
   /** How the log ended when it was opened. */
   tail = EMPTY_TAIL
   readonly #parts: ConversationParts
+  readonly #group = new GroupCommit((entries, blobs) => this.append(entries, blobs))
 
   constructor(id: string, epoch: number, parts: ConversationParts) {
     this.id = id
@@ -191,11 +193,18 @@ export class Conversation {
     const entries: NewEntry[] = [settlementOf(turnId, call)]
     for (let at = 0; at < extra.length; at++) entries.push(extra[at] as NewEntry)
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
-    return this.commit(entries, [call])
+    const blobs = this.#blobsOf([call])
+    // A call that runs alone has nobody to wait for.
+    return this.batch.length > 1 ? this.#group.add(entries, blobs) : this.append(entries, blobs)
   }
 
   /** Adds entries to the log, with the small results of the records among them. */
   commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> {
+    return this.append(entries, this.#blobsOf(calls))
+  }
+
+  /** The small results that no settlement has committed yet. */
+  #blobsOf(calls: readonly ToolCall[]): readonly StoredBlob[] | undefined {
     let blobs: StoredBlob[] | undefined
     for (let at = 0; at < calls.length; at++) {
       for (const digest of digestsOf(calls[at] as ToolCall)) {
@@ -203,7 +212,7 @@ export class Conversation {
         if (blob !== undefined) (blobs ??= []).push(blob)
       }
     }
-    return this.append(entries, blobs)
+    return blobs
   }
 
   /** Takes in a call whose record is in the log already, at once where its result need not be read. */

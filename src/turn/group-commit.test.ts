@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { BobbinError } from '../core/error.ts'
+import type { NewEntry } from '../store/entry.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { sampleTool } from '../testing/turn-samples.ts'
+import { GroupCommit } from './group-commit.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const note = (message: string): NewEntry => ({
+  kind: 'note',
+  turnId: 't',
+  data: { level: 'info', code: 'X', message },
+})
+
+const wordsOf = (entries: readonly NewEntry[]) =>
+  entries.map(({ data }) => (data as { message: string }).message)
+
+const limit = () =>
+  new BobbinError('E_LIMIT_EXCEEDED', 'Too large.', { what: 'entry', limit: 1, actual: 2 })
+
+describe('GroupCommit', () => {
+  it('appends at once what comes at once, and behind it what comes meanwhile', async () => {
+    const commits: string[][] = []
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const group = new GroupCommit(async (entries) => {
+      commits.push(wordsOf(entries))
+      if (commits.length === 1) await gate
+    })
+    const first = ['a', 'b', 'c'].map((word) => group.add([note(word)], undefined))
+    await Promise.resolve()
+    const second = ['d', 'e'].map((word) => group.add([note(word)], undefined))
+    await new Promise((resolve) => setTimeout(resolve))
+    expect(commits).toEqual([['a', 'b', 'c']])
+    release()
+    await Promise.all([...first, ...second])
+    expect(commits).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ])
+    await group.add([note('f')], undefined)
+    expect(commits.at(-1)).toEqual(['f'])
+  })
+
+  it('does not let one that is refused keep the others out', async () => {
+    const stored: string[] = []
+    const group = new GroupCommit(async (entries) => {
+      const words = wordsOf(entries)
+      if (words.includes('bad')) throw limit()
+      stored.push(...words)
+    })
+    const all = ['a', 'bad', 'b'].map((word) => group.add([note(word)], undefined))
+    const ends = await Promise.allSettled(all)
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(stored).toEqual(['a', 'b'])
+  })
+
+  it('asks a store that failed no second time', async () => {
+    let asked = 0
+    const group = new GroupCommit(async () => {
+      asked++
+      throw new BobbinError('E_STORE_UNAVAILABLE', 'Full.', { reason: 'full', detail: '' })
+    })
+    const ends = await Promise.allSettled([1, 2].map((n) => group.add([note(`${n}`)], undefined)))
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(asked).toBe(1)
+  })
+
+  it('stores calls that end side by side in one commit of the turn', async () => {
+    const store = memoryStore()
+    let commits = 0
+    const counting = {
+      ...store,
+      append: (...given: Parameters<typeof store.append>) => {
+        if (given[2].some(({ kind }) => kind === 'settlement')) commits++
+        return store.append(...given)
+      },
+    }
+    const calls = ['a', 'b', 'c'].map((q) => ({ call: 'echo', args: { q } }))
+    const model = scriptedModel([calls, [{ text: 'ok' }]])
+    const tools = [sampleTool('echo', ({ q }) => `${q}!`)]
+    const outcome = await new TurnRunner({ model, tools, store: counting }).run({ message: 'go' })
+    expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok', 'ok'])
+    expect(commits).toBe(1)
+    expect(await store.count({ kind: 'settlement' })).toBe(3)
+  })
+})

@@ -16,3 +16,8 @@ export const sha256Stream: Hashing['sha256Stream'] = () => {
 }
 
 export const hmacSha256: Hashing['hmacSha256'] = (key, data) => hmac(sha256, key, toBytes(data))
+
+export const hmac128: Hashing['hmac128'] = (key, data) => {
+  const text = btoa(String.fromCharCode(...hmacSha256(key, data).subarray(0, 16)))
+  return text.slice(0, 22).replaceAll('+', '-').replaceAll('/', '_')
+}

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as node from './hash.node.ts'
@@ -131,8 +132,28 @@ describe('the two ways to hash', () => {
   it('give the same message authentication code', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 150 }), data, (key, message) => {
-        expect(portable.hmacSha256(key, message)).toEqual(node.hmacSha256(key, message))
+        const code = createHmac('sha256', key).update(message).digest()
+        for (const { hmacSha256, hmac128 } of [node, portable]) {
+          expect(hmacSha256(key, message)).toEqual(new Uint8Array(code))
+          expect(hmac128(key, message)).toBe(code.subarray(0, 16).toString('base64url'))
+        }
       }),
     )
+  })
+
+  it.each(['a', 'é', '€', '😀'])('give the same code for messages of %s of any length', (char) => {
+    const key = new Uint8Array(32).fill(7)
+    for (let length = 0; length < 400; length++) {
+      const message = char.repeat(length)
+      expect(portable.hmac128(key, message)).toBe(node.hmac128(key, message))
+    }
+  })
+
+  it('give the code under the bytes that a key has now', () => {
+    const key = new Uint8Array(32)
+    for (let i = 0; i < 64; i++) {
+      key[i % 32] = i * 3
+      expect(portable.hmac128(key, 'a')).toBe(node.hmac128(key, 'a'))
+    }
   })
 })

@@ -1,9 +1,11 @@
-/** What a platform must give: SHA-256 at once, SHA-256 in pieces, and HMAC-SHA-256. */
+/** What a platform must give: SHA-256 at once, SHA-256 in pieces, and HMAC-SHA-256, whole or short. */
 export interface Hashing {
   /** Lower-case hex digest of bytes, or of a string's UTF-8 form. */
   sha256Hex(data: string | Uint8Array): string
   sha256Stream(): Sha256Stream
   hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array
+  /** The first 128 bits of `hmacSha256` in base64url, without padding. */
+  hmac128(key: Uint8Array, data: string | Uint8Array): string
 }
 
 /** A digest in the making, for data that is never whole in memory. */

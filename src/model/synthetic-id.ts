@@ -1,4 +1,4 @@
-import { hmacSha256 } from '#hash'
+import { hmac128 } from '#hash'
 
 /** Where in which payload a call without an id was seen. */
 export interface CallPlace {
@@ -29,16 +29,11 @@ export function syntheticIds({ secret, scope = '' }: SyntheticIdOptions): MintId
   return ({ response = '', ordinal, wireType, content }) => {
     const place = [scope, response, String(ordinal), wireType, content]
     const message = place.map((part) => `${part.length}:${part}`).join('')
-    return `bob_${base64url(hmacSha256(secret, message).subarray(0, 16))}`
+    return `bob_${hmac128(secret, message)}`
   }
 }
 
 /** A fresh secret for those who do not need ids to survive the process. */
 export function randomSecret(): Uint8Array {
   return globalThis.crypto.getRandomValues(new Uint8Array(32))
-}
-
-function base64url(bytes: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...bytes))
-  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }

@@ -1,4 +1,4 @@
-import { hmacSha256, sha256Hex } from '#hash'
+import { hmac128, sha256Hex } from '#hash'
 import { cutText } from '../core/cut-text.ts'
 import type { TrustTier } from '../core/trust.ts'
 import { escapeCodePoint, visibleText } from '../text/visible-text.ts'
@@ -80,27 +80,7 @@ const SUSPECT = /[^\t\n\x20-\x7e]|\\u\{|[<[]|Human|Assistant|n[-_~]d/i
 function nonce(key: Uint8Array, id: string, role: string, digest: string): string {
   // Shown text is well-formed, so that two ids never become the same bytes.
   const name = visibleText(id)
-  const input = `${name.length}:${name}${role.length}:${role}64:${digest}`
-  return base64url(hmacSha256(key, input))
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0))
-const text = new Uint8Array(22)
-
-/** The first 16 bytes in base64url without padding; one string made at once, not one per character. */
-function base64url(bytes: Uint8Array): string {
-  let bits = 0
-  let held = 0
-  let filled = 0
-  for (let i = 0; i < 16; i++) {
-    held = (held << 8) | (bytes[i] as number)
-    for (bits += 8; bits >= 6; bits -= 6)
-      text[filled++] = CODES[(held >> (bits - 6)) & 63] as number
-    held &= (1 << bits) - 1
-  }
-  text[filled] = CODES[(held << (6 - bits)) & 63] as number
-  return String.fromCharCode.apply(undefined, text as unknown as number[])
+  return hmac128(key, `${name.length}:${name}${role.length}:${role}64:${digest}`)
 }
 
 /** A value that stays between its quotes, on its line, within its length. */

@@ -85,11 +85,13 @@ function nonce(key: Uint8Array, id: string, role: string, digest: string): strin
 
 /** A value that stays between its quotes, on its line, within its length. */
 function headerValue(value: string): string {
-  if (SIMPLE.test(value)) return value.length < TAG_NAME.length ? value : escapeTagName(value)
+  if (SIMPLE.test(value)) return TAG_MIDDLE.test(value) ? escapeTagName(value) : value
   const cut = cutText(value, VALUE_LIMIT)
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`
 }
 
+/** Of each spelling of the tag's name in simple characters. */
+const TAG_MIDDLE = /n[-_~]d/i
 const SIMPLE = /^[\w.:/~-]{1,128}$/
 const STRUCTURAL = /["'<>&=`\r\n\t]/g

@@ -41,7 +41,7 @@ function copyContainer(state: Copying, value: object, depth: number): JsonArray 
   const { ancestors, trail } = state
   // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding):
   // the limits end any circle, but this ends it before large neighbours are copied over and over.
-  const isCircle = value === ancestors[2 ** (31 - Math.clz32(depth - 1)) - 1]
+  const isCircle = depth > 1 && value === ancestors[(1 << (31 - Math.clz32(depth - 1))) - 1]
   ancestors.push(value)
   if (isCircle || depth > state.limits.depth) throw refusal(state, 'too-deep')
   const keys = keysOf(state, value)

@@ -1,12 +1,29 @@
 /** How long work may keep the event loop to itself. */
 const SLICE_MS = 8
 
-/** Lets timers and input have their turn, then goes on. */
+/** Work that waits for its turn, in the order in which it came. */
+const waiting: (() => void)[] = []
+
+/**
+ * Lets timers and input have their turn, then goes on. One piece of work goes on in each turn: were it all of them,
+ * a hundred short slices would make one long stall.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve)
-    else setTimeout(resolve, 0)
+    waiting.push(resolve)
+    if (waiting.length === 1) schedule()
   })
+}
+
+function schedule(): void {
+  if (typeof setImmediate === 'function') setImmediate(giveTurn)
+  else setTimeout(giveTurn, 0)
+}
+
+function giveTurn(): void {
+  const goOn = waiting.shift()
+  if (waiting.length > 0) schedule()
+  goOn?.()
 }
 
 /** Gives a function to call between small steps: it waits for a turn of the event loop when a slice is used up. */

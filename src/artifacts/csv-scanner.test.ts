@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
 import { CsvScanner } from './csv-scanner.ts'
+import { runAtOnce } from './steps.ts'
 
 function parse(text: string, pieceBytes = 1_000, delimiter = ','): string[][] {
   const rows: string[][] = []
   const start = { byte: 0, index: 0 }
   const scanner = new CsvScanner(delimiter.charCodeAt(0), start, (row) => {
-    rows.push(row.cells())
+    rows.push(runAtOnce(row.cells()))
     return 'go on'
   })
   const bytes = new TextEncoder().encode(text)
@@ -77,6 +78,41 @@ describe('CsvScanner', () => {
       ['b', 'c'],
     ])
     expect(parse('"a" b,c')).toEqual([['a b', 'c']])
+  })
+
+  it('keeps what stands behind a closing quote, its own quotes included', () => {
+    expect(parse('"a"b"c,d')).toEqual([['ab"c', 'd']])
+    expect(parse('"a""b"x""y,z')).toEqual([['a"bx""y', 'z']])
+    expect(parse('"a" "b,c" d\n"never closed')).toEqual([['a "b', 'c" d'], ['never closed']])
+  })
+
+  it('goes on behind a row that asked for a pause, wherever the pieces end', () => {
+    const text = 'a,b\n"1\n",2\r\n\n3,"4""'
+    const bytes = new TextEncoder().encode(text)
+    for (let size = 1; size <= bytes.length; size++) {
+      const rows: string[][] = []
+      const ends: number[] = []
+      const scanner = new CsvScanner(44, { byte: 0, index: 0 }, (row) => {
+        rows.push(runAtOnce(row.cells()))
+        ends.push(row.end)
+        return 'pause'
+      })
+      const resume = () => {
+        while (scanner.paused) scanner.resume()
+      }
+      for (let at = 0; at < bytes.length; at += size) {
+        scanner.write(bytes.subarray(at, at + size))
+        resume()
+      }
+      scanner.finish()
+      resume()
+      const expected = [
+        ['a', 'b'],
+        ['1\n', '2'],
+        ['3', '4"'],
+      ]
+      expect({ size, rows, ends }).toEqual({ size, rows: expected, ends: [4, 12, bytes.length] })
+    }
   })
 
   it('passes over blank lines and keeps empty cells', () => {

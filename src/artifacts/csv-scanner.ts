@@ -1,6 +1,7 @@
 import { cutText } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
+import type { Steps } from './steps.ts'
 
 /** A row that goes by; its cells are decoded only when they are asked for. */
 export interface CsvRow {
@@ -8,8 +9,13 @@ export interface CsvRow {
   readonly index: number
   /** The byte behind the row and its line end. */
   readonly end: number
-  cells(): string[]
+  readonly byteLength: number
+  /** A row of 1 MB can have a million cells, which take more than one step. */
+  cells(): Steps<string[]>
 }
+
+/** What becomes of a scan behind a row: it goes on, ends, or waits until it is resumed. */
+export type CsvWish = 'go on' | 'stop' | 'pause'
 
 /** Where a scan begins: a byte that begins a row, and the rows before it. */
 export interface CsvStart {
@@ -24,6 +30,7 @@ const RETURN = 0x0d
 const MAX_ROW_BYTES = 1_000_000
 /** A longer cell is cut, as a long line is. */
 const MAX_CELL_CHARS = 65_536
+const CELLS_PER_STEP = 1_000
 
 /**
  * Splits delimited text into rows by RFC 4180: quoted cells may hold delimiters, line ends and doubled
@@ -31,9 +38,10 @@ const MAX_CELL_CHARS = 65_536
  */
 export class CsvScanner {
   readonly #delimiter: number
-  readonly #visit: (row: CsvRow) => 'go on' | 'stop'
-  /** Bytes of the row under way, and the byte where it begins. */
+  readonly #visit: (row: CsvRow) => CsvWish
+  /** Bytes of the row under way, how many of them were looked at, and the byte where it begins. */
   #rest = new Uint8Array()
+  #seen = 0
   /** Where in the row the scan is: at the start of a cell, in quotes, or right behind them. */
   #cellStart = true
   #quoted = false
@@ -42,8 +50,9 @@ export class CsvScanner {
   #index: number
 
   stopped = false
+  paused = false
 
-  constructor(delimiter: number, start: CsvStart, visit: (row: CsvRow) => 'go on' | 'stop') {
+  constructor(delimiter: number, start: CsvStart, visit: (row: CsvRow) => CsvWish) {
     this.#delimiter = delimiter
     this.#base = start.byte
     this.#index = start.index
@@ -55,16 +64,30 @@ export class CsvScanner {
     const bytes = new Uint8Array(this.#rest.length + chunk.length)
     bytes.set(this.#rest)
     bytes.set(chunk, this.#rest.length)
-    const read = this.#rows(bytes, this.#rest.length)
-    this.#rest = bytes.slice(read)
-    this.#base += read
-    if (this.#rest.length > MAX_ROW_BYTES && !this.stopped) throw this.#endless()
+    this.#read(bytes, this.#seen)
+  }
+
+  /** Goes on behind the row that asked for a pause. */
+  resume(): void {
+    this.paused = false
+    this.#read(this.#rest, 0)
   }
 
   /** Ends the input: the last row needs no line end. */
   finish(): void {
     const { length } = this.#rest
-    if (!this.stopped && length > 0) this.#give(this.#rest, 0, length, length)
+    if (this.stopped || length === 0) return
+    const last = this.#rest
+    this.#rest = new Uint8Array()
+    this.#give(last, 0, length, length)
+  }
+
+  #read(bytes: Uint8Array, from: number): void {
+    const read = this.#rows(bytes, from)
+    this.#rest = bytes.slice(read)
+    this.#base += read
+    this.#seen = this.paused ? 0 : this.#rest.length
+    if (this.#seen > MAX_ROW_BYTES && !this.stopped) throw this.#endless()
   }
 
   /** Gives out whole rows, looking at bytes from `from` on, and returns where the unfinished one begins. */
@@ -91,8 +114,8 @@ export class CsvScanner {
         if (byte !== NEWLINE) continue
         this.#give(bytes, rowStart, i, i + 1)
         rowStart = i + 1
-        if (this.stopped) return rowStart
         cellStart = true
+        if (this.stopped || this.paused) break
       }
     }
     this.#cellStart = cellStart
@@ -105,12 +128,14 @@ export class CsvScanner {
     const stop = to > from && bytes[to - 1] === RETURN ? to - 1 : to
     if (stop === from) return
     const delimiter = String.fromCharCode(this.#delimiter)
-    const row = {
+    const wish = this.#visit({
       index: this.#index++,
       end: this.#base + behind,
+      byteLength: stop - from,
       cells: () => cellsOf(bytes.subarray(from, stop), delimiter),
-    }
-    this.stopped = this.#visit(row) === 'stop'
+    })
+    this.stopped = wish === 'stop'
+    this.paused = wish === 'pause'
   }
 
   #endless(): BobbinError {
@@ -120,33 +145,35 @@ export class CsvScanner {
 }
 
 /** The cells of one row without its line end; decoded at once, which is far cheaper than cell by cell. */
-function cellsOf(row: Uint8Array, delimiter: string): string[] {
+function* cellsOf(row: Uint8Array, delimiter: string): Steps<string[]> {
   const text = decodeUtf8(row)
-  if (!text.includes('"')) return text.split(delimiter).map((cell) => cutText(cell, MAX_CELL_CHARS))
+  // No cell of a short row is too long, and few rows are long.
+  if (text.length <= MAX_CELL_CHARS && !text.includes('"')) return text.split(delimiter)
   const cells: string[] = []
   for (let start = 0; start <= text.length; ) {
-    const end =
-      text[start] === '"' ? quotedEnd(text, start, delimiter) : text.indexOf(delimiter, start)
+    const close = text[start] === '"' ? closingQuote(text, start) : start
+    const end = close === -1 ? -1 : text.indexOf(delimiter, close)
     const stop = end === -1 ? text.length : end
-    cells.push(cutText(cellOf(text.slice(start, stop)), MAX_CELL_CHARS))
+    cells.push(cellOf(text.slice(start, stop), close - start))
     start = stop + 1
+    if (cells.length % CELLS_PER_STEP === 0) yield
   }
   return cells
 }
 
-/** Where a cell that begins with a quote ends: at the first delimiter behind its closing quote. */
-function quotedEnd(text: string, start: number, delimiter: string): number {
+/** Where the quote is that closes the one at `start`; -1 when none does. */
+function closingQuote(text: string, start: number): number {
   let close = text.indexOf('"', start + 1)
   while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
-  return close === -1 ? -1 : text.indexOf(delimiter, close + 1)
+  return close
 }
 
-function cellOf(text: string): string {
-  if (!text.startsWith('"')) return text
-  const close = text.lastIndexOf('"')
-  // Text behind the closing quote is not RFC 4180, and not lost either.
-  const inner = close > 0 ? text.slice(1, close) + text.slice(close + 1) : text.slice(1)
-  if (!inner.includes('"')) return inner
+/** A cell as it is meant; `close` is where its closing quote is: before it nothing but quotes of text are doubled. */
+function cellOf(text: string, close: number): string {
+  if (!text.startsWith('"')) return cutText(text, MAX_CELL_CHARS)
+  const inner = close > 0 ? text.slice(1, close) : text.slice(1)
   // Of what is cut off later, nothing is worth undoubling: half a megabyte of quotes takes long.
-  return inner.slice(0, 2 * MAX_CELL_CHARS).replaceAll('""', '"')
+  const plain = inner.slice(0, 2 * MAX_CELL_CHARS).replaceAll('""', '"')
+  // Text behind the closing quote is not RFC 4180, and not lost either.
+  return cutText(close > 0 ? plain + text.slice(close + 1) : plain, MAX_CELL_CHARS)
 }

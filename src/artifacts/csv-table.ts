@@ -3,6 +3,7 @@ import { pacer } from '../spool/event-loop.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { type CsvRow, CsvScanner } from './csv-scanner.ts'
 import type { ItemPosition } from './cursor.ts'
+import { runAtOnce, runInTurns, type Steps } from './steps.ts'
 
 /** How a table is written: what parts its cells, and where it begins. */
 export interface CsvDialect {
@@ -38,7 +39,7 @@ export async function detectDialect(reader: SpoolReader): Promise<CsvDialect> {
 function widths(sample: Uint8Array, delimiter: number, isWhole: boolean): number[] {
   const found: number[] = []
   const scanner = new CsvScanner(delimiter, { byte: 0, index: 0 }, (row) => {
-    found.push(row.cells().length)
+    found.push(runAtOnce(row.cells()).length)
     return found.length < SAMPLE_ROWS ? 'go on' : 'stop'
   })
   scanner.write(sample)
@@ -53,27 +54,48 @@ function evenness([first = 0, ...rest]: readonly number[]): number {
   return ((even + 1) / (rest.length + 1)) * 1_000 + first
 }
 
+/** Whether to go on behind a row: told at once, or after some steps. */
+type RowVisit = 'go on' | 'stop' | Steps<'go on' | 'stop'>
+
+/** Larger rows are looked at in turns with other work. */
+const LARGE_BYTES = 32 * 1024
+
 /** Goes over the rows in slices that do not block; tells whether time was up before the end. */
 export async function scanRows(
   reader: SpoolReader,
   { delimiter, byte }: CsvDialect,
   { signal, maxMs = Number.POSITIVE_INFINITY, after }: RowScan,
-  visit: (row: CsvRow) => 'go on' | 'stop',
+  visit: (row: CsvRow) => RowVisit,
 ): Promise<'end' | 'stopped' | 'time'> {
   const start = after === undefined || after.index === 0 ? { byte, index: 0 } : after
-  const scanner = new CsvScanner(delimiter, start, visit)
+  let large: Steps<'go on' | 'stop'> | undefined
+  const scanner = new CsvScanner(delimiter, start, (row) => {
+    const visiting = visit(row)
+    if (typeof visiting === 'string') return visiting
+    if (row.byteLength <= LARGE_BYTES) return runAtOnce(visiting)
+    large = visiting
+    return 'pause'
+  })
   const deadline = performance.now() + maxMs
   const pace = pacer()
+  /** True when the visitor has seen enough. */
+  const settle = async (): Promise<boolean> => {
+    while (scanner.paused && large !== undefined) {
+      if ((await runInTurns(large, pace)) === 'stop') return true
+      scanner.resume()
+    }
+    return scanner.stopped
+  }
   const range = { start: start.byte, borrow: true, ...(signal && { signal }) }
   for await (const chunk of reader.stream(range)) {
     for (const slice of byteSlices(chunk)) {
       scanner.write(slice)
-      if (scanner.stopped) return 'stopped'
+      if (await settle()) return 'stopped'
       await pace()
       signal?.throwIfAborted()
       if (performance.now() > deadline) return 'time'
     }
   }
   scanner.finish()
-  return scanner.stopped ? 'stopped' : 'end'
+  return (await settle()) ? 'stopped' : 'end'
 }

@@ -53,6 +53,48 @@ describe('SpooledTableArtifact', () => {
     await expect(artifact.countBy('toString')).rejects.toThrow('no column')
   })
 
+  it('finds the first of two columns by their name, and the other by its position', async () => {
+    const artifact = await table('a,a,1\nx,y,z\nx,w,z')
+    expect((await artifact.countBy('a')).groups).toEqual([{ value: 'x', count: 2 }])
+    expect(await artifact.filter({ column: '1', operator: 'equals', value: 'z' })).toHaveLength(2)
+    expect(await artifact.columnPosition('0')).toBe(0)
+  })
+
+  it('takes ragged rows as they are: what is not there is empty', async () => {
+    const artifact = await table('a,b\n1\n1,2,3\n\n,\n')
+    expect(await artifact.rows()).toEqual([['1'], ['1', '2', '3'], ['', '']])
+    expect(await artifact.filter({ column: 'b', operator: 'missing' })).toEqual([['1'], ['', '']])
+  })
+
+  it('gives rows of a hundred kilobytes among short ones, in order and once', async () => {
+    const wide = Array.from({ length: 20_000 }, (_, i) => (i % 3 ? String(i) : `"${i},"`)).join(',')
+    const lines = Array.from({ length: 12 }, (_, i) => (i % 4 === 1 ? `${i},${wide}` : `${i},x`))
+    const artifact = await table(`id,rest\n${lines.join('\n')}`)
+    const ids = Array.from({ length: 12 }, (_, i) => String(i))
+    expect((await artifact.rows()).map(([id]) => id)).toEqual(ids)
+    expect((await artifact.rows(5, 6))[0]).toHaveLength(20_001)
+    expect((await artifact.rows(5, 6))[0]?.slice(0, 3)).toEqual(['5', '0,', '1'])
+    expect((await artifact.countBy('id')).rows).toBe(12)
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (let pages = 0; pages < 20; pages++) {
+      const answer = await ask(artifact, 'table_rows', { columns: ['id'], limit: 1, cursor })
+      seen.push(...answer.split('\n').flatMap((row) => /^\d+: (\d+)$/.exec(row)?.[1] ?? []))
+      cursor = /cursor "([^"]+)"/.exec(answer)?.[1]
+      if (cursor === undefined) break
+    }
+    expect(seen).toEqual(ids)
+  })
+
+  it('gives nothing for a range that is no number, or behind the end', async () => {
+    const artifact = await table(orders)
+    expect(await artifact.rows(0, Number.NaN)).toEqual([])
+    expect(await artifact.rows(Number.NaN)).toEqual([])
+    expect(await artifact.rows(1e300)).toEqual([])
+    expect(await artifact.rows(5, -1)).toEqual([])
+    expect(await artifact.rows(-5, 1)).toHaveLength(1)
+  })
+
   it('bounds the groups that it holds', async () => {
     const rows = Array.from({ length: 10_050 }, (_, i) => `v${i}`).join('\n')
     const { groups, otherRows } = await (await table(`name\n${rows}`)).countBy('name')

@@ -1,11 +1,13 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
+import type { CsvRow } from './csv-scanner.ts'
 import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
 import type { ItemPosition } from './cursor.ts'
 import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
+import type { Steps } from './steps.ts'
 import { tableQueries } from './table-queries.ts'
 
 const MAX_ROWS = 10_000
@@ -13,6 +15,8 @@ const MAX_ROWS = 10_000
 const MAX_GROUPS = 10_000
 const MAX_GROUP_CHARS = 200
 const PREVIEW_COLUMNS = 40
+/** More than an error has room for. */
+const SHOWN_COLUMNS = 1_000
 
 /** A condition on one column. */
 export interface TableCondition {
@@ -49,8 +53,8 @@ export class SpooledTableArtifact extends SpooledArtifact {
   /** The names in the first row. */
   async columns(): Promise<string[]> {
     let columns: string[] = []
-    await scanRows(this.reader, await dialectOf(this.reader), {}, (row) => {
-      columns = row.cells()
+    await scanRows(this.reader, await dialectOf(this.reader), {}, function* (row) {
+      columns = yield* row.cells()
       return 'stop'
     })
     return columns
@@ -107,16 +111,22 @@ export class SpooledTableArtifact extends SpooledArtifact {
     const dialect = await dialectOf(this.reader)
     let behind: ItemPosition = scan.after ?? { index: 0, byte: dialect.byte }
     let isFull = false
+    const first = Math.max(0, start)
     const ended = await scanRows(this.reader, dialect, scan, (row) => {
       const index = row.index - 1
-      if (index >= end) return 'stop'
-      if (index >= Math.max(0, start)) {
-        isFull = take({ index, cells: row.cells() }) === 'full'
-        if (isFull) return 'stop'
-      }
-      behind = { index: row.index + 1, byte: row.end }
+      const next = { index: row.index + 1, byte: row.end }
+      // Said this way round, a range that is no number is empty.
+      if (!(index < end)) return 'stop'
+      if (index >= first) return taking(row, next)
+      behind = next
       return 'go on'
     })
+    function* taking(row: CsvRow, next: ItemPosition): Steps<'go on' | 'stop'> {
+      isFull = take({ index: row.index - 1, cells: yield* row.cells() }) === 'full'
+      if (isFull) return 'stop'
+      behind = next
+      return 'go on'
+    }
     const outOfTime = ended === 'time'
     const next = isFull || outOfTime ? behind : undefined
     return { next, outOfTime, seen: Math.max(0, behind.index - 1) }
@@ -136,14 +146,15 @@ export class SpooledTableArtifact extends SpooledArtifact {
     }
   }
 
-  /** Where a column is: by its name, or by its position from 0. */
-  async columnPosition(column: string): Promise<number> {
-    const columns = await this.columns()
+  /** Where a column is: by its name, or by its position from 0; `known` are the columns, once they were read. */
+  async columnPosition(column: string, known?: readonly string[]): Promise<number> {
+    const columns = known ?? (await this.columns())
     const named = columns.indexOf(column)
     if (named !== -1) return named
     const numbered = /^\d{1,9}$/.test(column) ? Number(column) : Number.NaN
     if (numbered < columns.length) return numbered
-    const names = brief(columns.map((name) => brief(name, 60)).join(', '), 2_000)
+    const first = columns.slice(0, SHOWN_COLUMNS).map((name) => brief(name, 60))
+    const names = brief(first.join(', '), 2_000)
     const message = `There is no column \`${brief(column, 60)}\`. The columns are: ${names}.`
     throw new BobbinError('E_INVALID_PATH', message, { path: brief(column, 60) })
   }

@@ -1,4 +1,5 @@
 import { brief } from '../core/cut-text.ts'
+import { pacer } from '../spool/event-loop.ts'
 import { ANSWER_CHARS, SCAN_MS } from './answer-limits.ts'
 import type { RowScan } from './csv-table.ts'
 import { itemCursor, readItemCursor } from './cursor.ts'
@@ -22,7 +23,7 @@ interface QueryableTable {
     readonly otherRows: number
     readonly rows: number
   }>
-  columnPosition(column: string): Promise<number>
+  columnPosition(column: string, columns?: readonly string[]): Promise<number>
   condition(condition: {
     readonly column: string
     readonly operator: FilterOperator
@@ -143,7 +144,13 @@ async function listRows(
   fits: (row: Row) => boolean,
 ): Promise<QueryAnswer> {
   const names = await table.columns()
-  const positions = await Promise.all((wanted ?? []).map((column) => table.columnPosition(column)))
+  const positions: number[] = []
+  const pace = pacer()
+  // One after another and in the names at hand: of a million columns each look takes milliseconds.
+  for (const column of wanted ?? []) {
+    positions.push(await table.columnPosition(column, names))
+    await pace()
+  }
   const pick = (cells: readonly string[]) =>
     wanted === undefined ? cells : positions.map((position) => cells[position] ?? '')
   const shown = [`columns: ${line(pick(names))}`]

@@ -51,6 +51,8 @@ const TABLE_QUESTIONS: readonly Question[] = [
   ['table_filter', { column: '0', operator: 'equals', value: 'nothing' }],
   ['table_count', {}],
   ['table_count', { column: '1' }],
+  ['table_count', { column: 'no such column' }],
+  ['table_rows', { limit: 2, columns: Array.from({ length: 100 }, (_, i) => String(i % 2)) }],
 ]
 const TABLES: Record<string, () => string> = {
   rows: () => `id,name,zone\n${listOf(400_000, (i) => `${i},"user ${i}, x",z${i % 7}`, '\n')}`,
@@ -58,6 +60,8 @@ const TABLES: Record<string, () => string> = {
   'empty cells': () => fill(`${','.repeat(999)}\n`),
   'fifty thousand columns': () =>
     `${listOf(50_000, (i) => `c${i}`)}\n${fill(`${fill('1,', 1e5)}\n`)}`,
+  'a million columns': () => fill(`${','.repeat(990_000)}\n`),
+  'columns in quotes': () => fill(`${'"",'.repeat(330_000)}\n`),
   'short quoted cells': () => `a,b\n${fill('"""""",""\n')}`,
   'rows of 900 KB of quotes': () => `a,b\n${fill(`"${'""'.repeat(450_000)}",1\n`)}`,
   'blank lines': () => '\n'.repeat(SIZE),

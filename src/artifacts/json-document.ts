@@ -2,7 +2,6 @@ import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { byteSlices } from '../spool/byte-slices.ts'
 import { pacer } from '../spool/event-loop.ts'
-import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { MAX_VALUE_BYTES } from './json-capture.ts'
 import { isSpace, typeOf } from './json-grammar.ts'
@@ -139,20 +138,23 @@ function startOf(
   return { byte: after.byte, lines, whole, behind }
 }
 
-/** The text of a small value; `E_LIMIT_EXCEEDED` for a large one. */
+/** The bytes of a small value, as it is written; `E_LIMIT_EXCEEDED` for a large one. */
 export async function readValue(
   reader: SpoolReader,
   { byte, type }: JsonPlace,
   limit = MAX_VALUE_BYTES,
-): Promise<string> {
+): Promise<Uint8Array> {
   const bytes = await reader.read(byte, byte + limit + 1)
   const ignore: MemberListener = { begin: () => 'skip', end: () => 'go on' }
   const scanner = new JsonScanner(ignore, { byte: 0 })
-  scanner.write(bytes)
-  if (!scanner.done && byte + bytes.length >= reader.byteLength) scanner.finish()
-  if (scanner.done && scanner.position <= limit) {
-    return decodeUtf8(bytes.subarray(0, scanner.position))
+  const pace = pacer()
+  for (const slice of byteSlices(bytes)) {
+    scanner.write(slice)
+    if (scanner.done) break
+    await pace()
   }
+  if (!scanner.done && byte + bytes.length >= reader.byteLength) scanner.finish()
+  if (scanner.done && scanner.position <= limit) return bytes.subarray(0, scanner.position)
   const message = `This ${type} has more than ${limit} bytes: take a part of it by a longer path, by its keys, or by a slice.`
   throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'json', limit, actual: limit + 1 })
 }

@@ -1,4 +1,3 @@
-import type { JsonValue } from '../core/json.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -87,6 +86,3 @@ export async function walkItems(
 }
 
 const takeAtOnce = (taking: Taking) => (typeof taking === 'string' ? taking : runAtOnce(taking))
-
-/** The value of an item's text. */
-export const parseItem = (text: string): JsonValue => JSON.parse(text) as JsonValue

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../core/json.ts'
 import { byteSlices } from '../spool/byte-slices.ts'
-import { decodeUtf8 } from '../spool/line-text.ts'
 import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
 import type { JsonType, MemberListener } from './json-member.ts'
 import type { JsonPath } from './json-path.ts'
 import { JsonScanner } from './json-scanner.ts'
+import { valueOfBytes } from './json-value.ts'
 import type { Steps } from './steps.ts'
 
 /** A value inside an item, as it is written. */
@@ -13,8 +13,6 @@ export interface FoundValue {
   readonly bytes: Uint8Array
 }
 
-/** Larger arrays are not looked into: to turn one into values can take a tenth of a second. */
-const MAX_PARSED_BYTES = 32 * 1024
 const BACKSLASH = 0x5c
 const BRACE = 0x7b
 const BRACKET = 0x5b
@@ -100,24 +98,26 @@ export function* keysOf(item: Uint8Array, limit: number): Steps<string[]> {
   return [...keys]
 }
 
-/** Whether a field of an item satisfies a condition; undefined when it is too large to tell. */
+/** Whether a field of an item satisfies a condition. */
 export function* fieldSatisfies(
   item: Uint8Array,
   field: readonly LookUpStep[],
   operator: FilterOperator,
   operand: FilterOperand,
-): Steps<boolean | undefined> {
+): Steps<boolean> {
   const found = yield* lookUp(item, field)
-  const isList = found?.type === 'array' && operator === 'contains'
-  if (isList && found.bytes.length > MAX_PARSED_BYTES) return undefined
-  return satisfies(comparable(found, isList), operator, operand)
+  return satisfies(yield* comparable(found, operator), operator, operand)
 }
 
 /** Containers equal nothing that a condition can name; a list is looked into for what it contains. */
-function comparable(found: FoundValue | undefined, isList: boolean): JsonValue | undefined {
+function* comparable(
+  found: FoundValue | undefined,
+  operator: FilterOperator,
+): Steps<JsonValue | undefined> {
   if (found === undefined) return undefined
   const isContainer = found.type === 'object' || found.type === 'array'
-  return isContainer && !isList ? {} : (JSON.parse(decodeUtf8(found.bytes)) as JsonValue)
+  const isLookedInto = found.type === 'array' && operator === 'contains'
+  return isContainer && !isLookedInto ? {} : yield* valueOfBytes(found.bytes)
 }
 
 function* scan(scanner: JsonScanner, bytes: Uint8Array): Steps<void> {

@@ -153,8 +153,7 @@ const filter = query({
     return listItems(json, args, context, function* ({ text, bytes }) {
       // An item too large to look into is shown by its size, never passed over in silence.
       if (bytes === undefined) return undefined
-      const fits = yield* fieldSatisfies(bytes, field, args.operator, args.value)
-      return fits === undefined ? undefined : fits ? text : PASS
+      return (yield* fieldSatisfies(bytes, field, args.operator, args.value)) ? text : PASS
     })
   },
 })

@@ -1,6 +1,7 @@
 import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
+import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { type ItemPosition, readItemCursor } from './cursor.ts'
@@ -17,16 +18,16 @@ import {
   type ItemRange,
   type ItemsEnd,
   type JsonItem,
-  parseItem,
   type Taking,
   walkItems,
 } from './json-items.ts'
 import { fieldSatisfies, keysOf, lookUp, lookUpSteps } from './json-lookup.ts'
 import { parsePath, pathLeadsNowhere } from './json-path.ts'
 import { jsonQueries } from './json-queries.ts'
+import { valueOfBytes } from './json-value.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
-import { runAtOnce } from './steps.ts'
+import { runInTurns, type Steps } from './steps.ts'
 
 /** Items that one call of a method gives at most. */
 const MAX_ITEMS = 10_000
@@ -97,30 +98,30 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   async get(path = ''): Promise<JsonValue> {
     const place = await this.#at(path)
     if (place.type === 'lines') return this.slice(0, MAX_ITEMS)
-    return parseItem(await readValue(this.reader, place))
+    return runInTurns(valueOfBytes(await readValue(this.reader, place)), pacer())
   }
 
   /** Items `start` to before `end` of an array, an object's values, or NDJSON; `null` for one above 1 MB. */
   async slice(start: number, end: number, options: JsonRange = {}): Promise<JsonValue[]> {
-    return this.#collect({ ...options, start, end }, (item) => valueOf(item))
+    return this.#collect({ ...options, start, end }, valueOf)
   }
 
-  /** One field of every item in the range; `null` where an item lacks it. */
+  /** One field of every item in the range; `null` where an item lacks it or is above 1 MB. */
   async pluck(field: string, range: JsonRange = {}): Promise<JsonValue[]> {
     const path = lookUpSteps(parsePath(field))
-    return this.#collect(range, ({ bytes }) => {
-      const found = bytes && runAtOnce(lookUp(bytes, path))
-      return found === undefined ? null : parseItem(decodeUtf8(found.bytes))
+    return this.#collect(range, function* ({ bytes }) {
+      const found = bytes && (yield* lookUp(bytes, path))
+      return found === undefined ? null : yield* valueOfBytes(found.bytes)
     })
   }
 
-  /** The items in the range that satisfy a condition. */
+  /** The items in the range that satisfy a condition; those above 1 MB are not looked into, and not among them. */
   async filter(condition: JsonCondition, range: JsonRange = {}): Promise<JsonValue[]> {
     const { operator, value } = condition
     const field = lookUpSteps(parsePath(condition.field))
-    return this.#collect(range, (item) => {
-      const fits = item.bytes && runAtOnce(fieldSatisfies(item.bytes, field, operator, value))
-      return fits ? valueOf(item) : undefined
+    return this.#collect(range, function* (item) {
+      const fits = item.bytes && (yield* fieldSatisfies(item.bytes, field, operator, value))
+      return fits ? yield* valueOf(item) : undefined
     })
   }
 
@@ -143,7 +144,7 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     const place = await this.#at(path)
     if (place.type === 'lines') return { type: 'lines', text: undefined }
     try {
-      return { type: place.type, text: await readValue(this.reader, place, maxBytes) }
+      return { type: place.type, text: decodeUtf8(await readValue(this.reader, place, maxBytes)) }
     } catch (error) {
       if (!isBobbinError(error, 'E_LIMIT_EXCEEDED')) throw error
       return { type: place.type, text: undefined }
@@ -156,11 +157,11 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     if (type !== 'object' && type !== 'array' && type !== 'lines') return `a ${type}`
     const keys = new Set<string>()
     let items = 0
-    await this.walk('', { start: 0, end: PREVIEW_ITEMS, maxMs: 50 }, (item) => {
+    await this.walk('', { start: 0, end: PREVIEW_ITEMS, maxMs: 50 }, function* (item) {
       items++
       if (type === 'object') keys.add(`${brief(item.key ?? '', 40)} (${item.type})`)
       else if (item.type === 'object' && item.bytes !== undefined) {
-        for (const key of runAtOnce(keysOf(item.bytes, PREVIEW_KEYS))) keys.add(brief(key, 40))
+        for (const key of yield* keysOf(item.bytes, PREVIEW_KEYS)) keys.add(brief(key, 40))
       }
       return keys.size < PREVIEW_KEYS ? 'taken' : 'full'
     })
@@ -172,11 +173,11 @@ export class SpooledJsonArtifact extends SpooledArtifact {
 
   async #collect(
     { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options }: JsonRange,
-    pick: (item: JsonItem) => JsonValue | undefined,
+    pick: (item: JsonItem) => Steps<JsonValue | undefined>,
   ): Promise<JsonValue[]> {
     const picked: JsonValue[] = []
-    await this.walk(path, { ...options, start: Math.max(0, start), end }, (item) => {
-      const value = pick(item)
+    await this.walk(path, { ...options, start: Math.max(0, start), end }, function* (item) {
+      const value = yield* pick(item)
       if (value === undefined) return 'passed'
       picked.push(value)
       return picked.length < MAX_ITEMS ? 'taken' : 'full'
@@ -197,7 +198,9 @@ export class SpooledJsonArtifact extends SpooledArtifact {
 }
 
 /** The value of an item; `null` for one that is too large to hold. */
-const valueOf = ({ text }: JsonItem) => (text === undefined ? null : parseItem(text))
+function* valueOf({ bytes }: JsonItem): Steps<JsonValue> {
+  return bytes === undefined ? null : yield* valueOfBytes(bytes)
+}
 
 /** Whether a spool is a document or NDJSON is found out once. */
 const roots = new WeakMap<SpoolReader, Promise<JsonPlace>>()

@@ -1,14 +1,22 @@
-import type { SpoolStore, SweepReport } from '../spool/spool-store.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { DEFAULT_GRACE_MS, type SpoolStore, type SweepReport } from '../spool/spool-store.ts'
 import type { Store } from './store.ts'
 
-/** Deletes from a spool what no conversation of a store refers to any more (mark and sweep). */
+/**
+ * Deletes from a spool what no conversation of a store refers to any more (mark and sweep). The grace period counts
+ * from before the marking: what is written and referred to meanwhile may not have been seen.
+ */
 export async function sweepSpool(
-  store: Store,
+  store: Pick<Store, 'digests' | 'spool'>,
   spool: SpoolStore | undefined = store.spool,
-  options: { readonly graceMs?: number } = {},
+  {
+    graceMs = DEFAULT_GRACE_MS,
+    clock = systemClock,
+  }: { readonly graceMs?: number; readonly clock?: Clock } = {},
 ): Promise<SweepReport> {
   if (spool === undefined) return { kept: 0, deleted: 0, bytesFreed: 0 }
+  const begun = clock.now()
   const live = new Set<string>()
   for await (const digest of store.digests()) live.add(digest)
-  return spool.sweep(live, options)
+  return spool.sweep(live, { graceMs: graceMs + Math.max(0, clock.now() - begun) })
 }

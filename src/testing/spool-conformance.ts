@@ -139,6 +139,21 @@ export function spoolConformance(open: OpenSpoolStore): readonly ConformanceChec
     assert.deepEqual(await listOf(store), kept.sort())
   })
 
+  check(
+    'gives what took hours to write its grace from the end of the write',
+    async (store, clock) => {
+      const slow = (async function* () {
+        yield 'begun\n'
+        clock.advance(10_000)
+        yield 'x'.repeat(600_000)
+        clock.advance(10_000)
+      })()
+      const { digest } = await store.write(slow)
+      await store.sweep(new Set(), { graceMs: 5_000 })
+      assert.deepEqual(await listOf(store), [digest])
+    },
+  )
+
   check('refuses a grace period that is not a number, and keeps everything', async (store) => {
     const { digest } = await store.write('kept')
     for (const graceMs of [Number.NaN, '5' as never]) {

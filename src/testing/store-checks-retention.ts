@@ -107,7 +107,7 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
       assert.deepEqual((await store.verify({ conversation: 'c', spool })).faults, [])
       assert.equal((await store.verify({ conversation: 'c' })).ok, false)
       clock.advance(1)
-      assert.equal((await sweepSpool(store, spool, { graceMs: 1 })).deleted, 1)
+      assert.equal((await sweepSpool(store, spool, { graceMs: 1, clock })).deleted, 1)
       assert.deepEqual((await store.verify({ conversation: 'c', spool })).faults, [])
       await spool.delete(large.digest)
       const { faults } = await store.verify({ conversation: 'c', spool })

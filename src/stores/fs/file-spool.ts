@@ -67,7 +67,7 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
       try {
         const staged = await stageSpool(disk, folder, data, {
           id: newId(),
-          time: clock.now(),
+          now: () => clock.now(),
           reserve: (bytes) => reservation.add(bytes),
           ...(signal && { signal }),
         })

@@ -16,8 +16,8 @@ export interface StagedSpool {
 export interface Staging {
   /** Unguessable: it names the temporary files. */
   readonly id: string
-  /** When the content counts as written. */
-  readonly time: number
+  /** The time at which the content counts as written: asked when it is whole, for a source may take hours. */
+  now(): number
   readonly signal?: AbortSignal
   /** Throws when there is no room for `bytes` more. */
   reserve(bytes: number): void
@@ -28,7 +28,7 @@ export async function stageSpool(
   fs: FileSystem,
   folder: SpoolFolder,
   data: SpoolInput,
-  { id, time, signal, reserve }: Staging,
+  { id, now, signal, reserve }: Staging,
 ): Promise<StagedSpool> {
   await ensureTemporary(fs, folder)
   const blob = join(folder.temporary, `${id}.blob`)
@@ -42,7 +42,7 @@ export async function stageSpool(
           await file.append(block)
         },
       })
-      await file.setTime(time)
+      await file.setTime(now())
       return written
     })
     await writeFile(fs, lines, (file) => file.append(encodeLineIndex(index)))

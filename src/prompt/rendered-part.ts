@@ -46,7 +46,8 @@ async function load(media: Media, limit: number): Promise<MediaPart | TextPart> 
     const bytes = joined(rest, chunk)
     const whole = bytes.length - (bytes.length % 3)
     pieces.push(base64(bytes.subarray(0, whole)))
-    rest = bytes.slice(whole)
+    // A copy, which `slice` of a Node buffer is not.
+    rest = new Uint8Array(bytes.subarray(whole))
   }
   pieces.push(base64(rest))
   return {

@@ -20,7 +20,8 @@ export interface MediaFacts {
 
 /** Media held in memory; later changes to `bytes` do not reach it. */
 export function bytesMedia(bytes: Uint8Array, facts: Pick<MediaFacts, 'digest'> = {}): MediaReader {
-  const copy = bytes.slice()
+  // `slice` of a Node buffer shares its memory.
+  const copy = new Uint8Array(bytes)
   return mediaReader({ ...facts, byteLength: copy.length }, async function* () {
     yield copy.slice()
   })

@@ -54,7 +54,8 @@ function smallBytes(data: SpoolInput): Uint8Array | undefined {
   if (typeof data === 'string') {
     return data.length <= BLOCK_BYTES / 3 ? encoder.encode(data) : undefined
   }
-  return data instanceof Uint8Array && data.length <= BLOCK_BYTES ? data : undefined
+  // A copy, for the caller may change its bytes between their hash and their way to the disk.
+  return data instanceof Uint8Array && data.length <= BLOCK_BYTES ? new Uint8Array(data) : undefined
 }
 
 /** One block needs no buffer, no stream and one digest: it is the block's and the whole's. */

@@ -19,10 +19,11 @@ describe('resultSpool', () => {
   })
 
   it('keeps bytes as they were written, whatever becomes of their buffer', async () => {
-    const results = resultSpool(memoryStore(), memorySpool())
-    const bytes = new Uint8Array([1, 2, 3])
-    const { digest } = await results.write(bytes)
-    bytes.fill(9)
-    expect(results.uncommitted(digest)).toEqual(new Uint8Array([1, 2, 3]))
+    for (const bytes of [new Uint8Array([1, 2, 3]), Buffer.from([1, 2, 3])]) {
+      const results = resultSpool(memoryStore(), memorySpool())
+      const { digest } = await results.write(bytes)
+      bytes.fill(9)
+      expect(results.uncommitted(digest)).toEqual(new Uint8Array([1, 2, 3]))
+    }
   })
 })

@@ -105,8 +105,9 @@ function smallOf(data: SpoolInput): StoredBlob | undefined {
     if (text !== undefined) return text
     bytes = encoder.encode(data)
   }
-  // A copy: the caller may go on to use its buffer before this one is stored.
-  return bytes instanceof Uint8Array && bytes.length <= MAX_BLOB_BYTES ? bytes.slice() : undefined
+  // A copy: the caller may go on to use its buffer before this one is stored. `slice` of a Node buffer is none.
+  if (!(bytes instanceof Uint8Array) || bytes.length > MAX_BLOB_BYTES) return undefined
+  return new Uint8Array(bytes)
 }
 
 /** A text reads itself; bytes go to a spool of their own, which lives as long as the reader. */

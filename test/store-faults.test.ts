@@ -79,7 +79,7 @@ const FAULTS: Record<string, () => Fault> = {
   },
   'a database server that is gone': () => ({
     store: {
-      ...postgresStore({ url: server.url, schema: 'faults', connections: 2 }),
+      ...postgresStore({ url: server.url, schema: 'faults', connections: 2, retryTimeoutMs: 100 }),
       spool: fileSpool(`${newPath()}.spool`),
     },
     strike: () => server.stop(),

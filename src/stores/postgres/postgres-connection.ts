@@ -1,28 +1,33 @@
-import type { Sql, TransactionSql } from 'postgres'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BobbinError } from '../../core/error.ts'
-import { asStoreError, isLostRace } from './postgres-errors.ts'
-import type { PostgresRow, PostgresValue, Queries } from './postgres-queries.ts'
+import { asStoreError, hasLostRace, isOutOfReach } from './postgres-errors.ts'
+import type { Pool } from './postgres-pool.ts'
+import type { Queries } from './postgres-queries.ts'
 import { migrate } from './postgres-schema.ts'
 import type { Tables } from './postgres-tables.ts'
 
 export interface PostgresConnection {
+  /** Runs `work`, again when the server was out of reach for a moment. */
   read<T>(what: string, work: (queries: Queries) => Promise<T>): Promise<T>
-  /** Runs `work` in a transaction, again when it lost a race against another one. */
-  write<T>(what: string, work: (queries: Queries) => Promise<T>): Promise<T>
+  /** Runs `work` in a transaction, again when it certainly was not stored for a reason that passes. */
+  write<T>(
+    what: string,
+    work: (queries: Queries) => Promise<T>,
+    options?: {
+      /** Whether `work` is right too when it was stored already and nobody was told. */
+      readonly repeatable: boolean
+    },
+  ): Promise<T>
   close(): Promise<void>
 }
 
-const MAX_TRIES = 5
-
-/** Longer statements are made for one number of rows: not worth keeping on the server. */
-const MAX_PREPARED = 1000
-
 /** Connects on first use; a server that was gone is found again by the next use. */
 export function postgresConnection(
-  connect: () => Promise<{ readonly sql: Sql; readonly owned: boolean }>,
+  connect: () => Promise<Pool>,
   tables: Tables,
+  options: { readonly retryTimeoutMs: number },
 ): PostgresConnection {
-  let opening: Promise<{ readonly sql: Sql; readonly owned: boolean }> | undefined
+  let opening: Promise<Pool> | undefined
   let closed = false
 
   const opened = () => {
@@ -34,53 +39,62 @@ export function postgresConnection(
     return opening
   }
   const openMigrated = async () => {
-    const connection = await connect()
+    const pool = await connect()
     try {
-      await migrate((work) => transaction(connection.sql, work), tables)
-      return connection
+      await migrate(pool.transaction, tables)
+      return pool
     } catch (error) {
-      if (connection.owned) await connection.sql.end({ timeout: 1 }).catch(() => undefined)
+      await pool.end()
       throw error
     }
   }
 
-  return {
-    async read(what, work) {
+  /** Asks again until time is over, unless it is no use or no longer certain what was stored. */
+  const patiently = async <T>(
+    what: string,
+    attempt: (doubt: Doubt) => Promise<T>,
+    mayRepeatInDoubt: boolean,
+  ): Promise<T> => {
+    const until = performance.now() + options.retryTimeoutMs
+    let wasInDoubt = false
+    for (let pause = 10; ; pause = Math.min(pause * 2, 500)) {
+      const doubt: Doubt = { committing: false }
       try {
-        return await work(queriesOn((await opened()).sql))
+        return await attempt(doubt)
       } catch (error) {
-        throw asStoreError(error, what)
+        const isGone = isOutOfReach(error)
+        wasInDoubt ||= isGone && doubt.committing
+        const canRepeat = hasLostRace(error) || (isGone && (!wasInDoubt || mayRepeatInDoubt))
+        if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, wasInDoubt)
       }
-    },
-    async write(what, work) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await transaction((await opened()).sql, work)
-        } catch (error) {
-          if (!isLostRace(error) || tries === MAX_TRIES) throw asStoreError(error, what)
-        }
-      }
-    },
+      await sleep(pause)
+    }
+  }
+
+  return {
+    read: (what, work) => patiently(what, async () => (await opened()).read(work), true),
+    write: (what, work, { repeatable = false } = { repeatable: false }) =>
+      patiently(
+        what,
+        async (doubt) =>
+          (await opened()).transaction(async (queries) => {
+            const result = await work(queries)
+            doubt.committing = true
+            return result
+          }),
+        repeatable,
+      ),
     async close() {
       closed = true
-      const connection = await opening?.catch(() => undefined)
-      if (connection?.owned) await connection.sql.end({ timeout: 5 })
+      const pool = await opening?.catch(() => undefined)
+      await pool?.end()
     },
   }
 }
 
-async function transaction<T>(sql: Sql, work: (queries: Queries) => Promise<T>): Promise<T> {
-  return (await sql.begin((tx) => work(queriesOn(tx)))) as T
-}
-
-function queriesOn(sql: Sql | TransactionSql): Queries {
-  const run = (text: string, values: readonly PostgresValue[]) =>
-    sql.unsafe<PostgresRow[]>(text, [...values], { prepare: text.length < MAX_PREPARED })
-  return {
-    rows: async (text, values) => run(text, values),
-    change: async (text, values) => (await run(text, values)).count,
-    script: async (text) => void (await sql.unsafe(text)),
-  }
+/** Whether an attempt has come so far that only the server knows what became of it. */
+interface Doubt {
+  committing: boolean
 }
 
 function closedError(): BobbinError<'E_STORE_UNAVAILABLE'> {

@@ -6,10 +6,18 @@ import { storeCorrupt } from '../../store/store-errors.ts'
 const DISCONNECTED =
   /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ENOENT$)/
 
+/**
+ * No connection, or none any more: the server ends, starts, is full, or took too long a silence for a
+ * death; and what the client says when it has begun a transaction without reserving a connection for it.
+ */
+const OUT_OF_REACH = /^(08|57P|53300$|25P03$|UNSAFE_TRANSACTION$)/
+
 /** PostgreSQL's own codes, by their beginning. */
 const STATES: readonly (readonly [string, StoreFailure])[] = [
   ['08', 'disconnected'],
   ['57P', 'disconnected'],
+  ['25P03', 'disconnected'],
+  ['UNSAFE_TRANSACTION', 'disconnected'],
   ['53300', 'disconnected'],
   ['53', 'full'],
   ['25006', 'read-only'],
@@ -21,8 +29,7 @@ const STATES: readonly (readonly [string, StoreFailure])[] = [
 ]
 
 const WAYS_OUT: Partial<Record<StoreFailure, string>> = {
-  disconnected:
-    'the server is not there. What was under way may have been stored or not: read it back, then try again',
+  disconnected: 'the server is out of reach. Nothing was changed: try again when it is back',
   full: 'the server has no room left: free some and try again; nothing that was stored is lost',
   'read-only':
     'the database may not be written: check the rights of the role, and that it is no replica',
@@ -30,23 +37,49 @@ const WAYS_OUT: Partial<Record<StoreFailure, string>> = {
   'cannot-open': 'the role or the database is not accepted: check user, password and database',
 }
 
+const IN_DOUBT =
+  'the server went out of reach while it committed. What was under way may have been stored or not: ' +
+  'read it back, then try again'
+
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' ? code : undefined
 }
 
-/** True when the transaction lost against another one and can simply be run again. */
-export function isLostRace(error: unknown): boolean {
+/** True when the transaction lost against another one: it was rolled back, and can be run again. */
+export function hasLostRace(error: unknown): boolean {
   const code = codeOf(error)
   return code === '40001' || code === '40P01'
+}
+
+/** True when the connection is gone, was never made, or was not reserved; a later one may do. */
+export function isOutOfReach(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code === undefined) return false
+  return isCutOff(error) || OUT_OF_REACH.test(code)
+}
+
+/** True when there is no connection any more on which anything could be sent or answered. */
+export function isCutOff(error: unknown): boolean {
+  return DISCONNECTED.test(codeOf(error) ?? '')
+}
+
+/** True when the server refused a statement, and the connection can be used as before. */
+export function isRefusal(error: unknown): boolean {
+  return codeOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'
+}
+
+/** What the client says of a connection that broke off, for one that broke off between two statements. */
+export function connectionClosed(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' })
 }
 
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
-/** What the client threw, as one of our errors. */
-export function asStoreError(error: unknown, doing: string): Error {
+/** What the client threw, as one of our errors; `inDoubt` when a commit was left without an answer. */
+export function asStoreError(error: unknown, doing: string, inDoubt: boolean): Error {
   if (isBobbinError(error)) return error
   const code = codeOf(error)
   if (code === undefined) return error as Error
@@ -55,7 +88,7 @@ export function asStoreError(error: unknown, doing: string): Error {
   const reason = DISCONNECTED.test(code)
     ? 'disconnected'
     : (STATES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'other')
-  const wayOut = WAYS_OUT[reason] ?? 'see `detail` for what it said'
+  const wayOut = inDoubt ? IN_DOUBT : (WAYS_OUT[reason] ?? 'see `detail` for what it said')
   const message = `PostgreSQL could not ${doing}: ${wayOut}.`
   return new BobbinError('E_STORE_UNAVAILABLE', message, { reason, detail }, { cause: error })
 }

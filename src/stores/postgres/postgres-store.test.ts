@@ -83,7 +83,8 @@ describe('postgresStore', () => {
   })
 
   it('says that the server is gone, and goes on with nothing lost when it is back', async () => {
-    const store = postgresStore({ url: server.url, schema: newSchema(), connections: 2 })
+    const where = { url: server.url, schema: newSchema(), connections: 2 }
+    const store = postgresStore({ ...where, retryTimeoutMs: 100 })
     const { epoch } = await store.acquire('c', { owner: 'test' })
     await store.append('c', epoch, [sample.message('t', 'm1')])
     await server.stop()

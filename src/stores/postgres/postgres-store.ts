@@ -6,6 +6,8 @@ import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { postgresConnection } from './postgres-connection.ts'
 import { postgresDriver } from './postgres-driver.ts'
+import { borrowedPool, sessionPool } from './postgres-pool.ts'
+import { postgresSession } from './postgres-session.ts'
 import { tablesIn } from './postgres-tables.ts'
 
 /** Where the database is, and how the store uses it. */
@@ -18,28 +20,41 @@ export interface PostgresStoreOptions extends StoreOptions {
   readonly schema?: string
   /** How many connections are opened at most; ten unless given. */
   readonly connections?: number
+  /**
+   * How long to try again what was certainly not stored because the server was out of reach or somebody
+   * else was faster; five seconds unless given.
+   */
+  readonly retryTimeoutMs?: number
   /** Where larger bytes go: a durable spool that every process which uses the store can reach. */
   readonly spool?: SpoolStore
 }
 
 /** A store in PostgreSQL, connected on first use, for many processes on many machines. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  const { url, client, schema = 'public', connections = 10 } = options
+  const { url, client, schema = 'public', connections = 10, retryTimeoutMs = 5000 } = options
   if ((url === undefined) === (client === undefined)) {
     throw invalidInput('options', 'must have either `url` or `client`')
   }
   const tables = tablesIn(schema)
   const connect = async () => {
-    if (client !== undefined) return { sql: client, owned: false }
-    const sql = (await loadClient())(url ?? '', {
-      max: connections,
-      connect_timeout: 10,
-      onnotice: () => undefined,
-    })
-    return { sql, owned: true }
+    if (client !== undefined) return borrowedPool(client)
+    const open = await loadClient()
+    const session = () => postgresSession((onclose) => open(url ?? '', { ...ALONE, onclose }))
+    return sessionPool(session, connections)
   }
-  return createStore(postgresDriver(postgresConnection(connect, tables), tables), options)
+  const connection = postgresConnection(connect, tables, { retryTimeoutMs })
+  return createStore(postgresDriver(connection, tables), options)
 }
+
+/** A client that is one connection: it ends when it is told to, never on its own between statements. */
+const ALONE = {
+  max: 1,
+  connect_timeout: 0,
+  idle_timeout: 0,
+  max_lifetime: null,
+  fetch_types: false,
+  onnotice: () => undefined,
+} as const
 
 async function loadClient() {
   try {

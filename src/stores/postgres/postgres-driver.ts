@@ -1,5 +1,10 @@
 import { sqlFilter } from '../../store/sql-filter.ts'
-import type { ConversationRow, StoreDriver } from '../../store/store-driver.ts'
+import type {
+  AppendOutcome,
+  ConversationRow,
+  EntryRow,
+  StoreDriver,
+} from '../../store/store-driver.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
@@ -74,32 +79,42 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
       }),
 
     extend: (conversation, epoch, until) =>
-      write('prolong a lease', async (queries) => {
-        await queries.change(
-          `UPDATE ${conversations} SET lease_until = $3 WHERE id = $1 AND epoch = $2`,
-          [conversation, epoch, until],
-        )
-        return (await locate(queries, conversation, ''))?.row
-      }),
+      write(
+        'prolong a lease',
+        async (queries) => {
+          await queries.change(
+            `UPDATE ${conversations} SET lease_until = $3 WHERE id = $1 AND epoch = $2`,
+            [conversation, epoch, until],
+          )
+          return (await locate(queries, conversation, ''))?.row
+        },
+        { repeatable: true },
+      ),
 
     append: async (conversation, epoch, plan) => {
+      // The first entry of an attempt whose commit may have been left without an answer.
+      let attempted: EntryRow | undefined
+      const append = async (queries: Queries): Promise<AppendOutcome> => {
+        // Waits for the transaction of an earlier attempt: then that one is stored, or never will be.
+        const known = await locate(queries, conversation, 'FOR UPDATE')
+        if (known === undefined) return { status: 'missing' }
+        const { ref, row } = known
+        if (attempted && (await isStored(queries, ref, attempted))) return { status: 'done' }
+        if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
+        const shown = new Map()
+        for (const id of plan.gates) {
+          const sql = `${GATE} WHERE c.ref = $1 AND g.id = $2 FOR UPDATE OF g`
+          const [gate] = await queries.rows(sql, [ref, id])
+          if (gate !== undefined) shown.set(id, gateRow(gate))
+        }
+        const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
+        const batch = plan.prepare({ row, gates: shown, unsealed })
+        attempted = batch.entries[0]
+        await insertBatch(queries, tables, { ref, length: row.length }, batch)
+        return { status: 'done' }
+      }
       try {
-        return await write('append entries', async (queries) => {
-          const known = await locate(queries, conversation, 'FOR UPDATE')
-          if (known === undefined) return { status: 'missing' } as const
-          const { ref, row } = known
-          if (row.epoch !== epoch) return { status: 'stale', current: row.epoch } as const
-          const shown = new Map()
-          for (const id of plan.gates) {
-            const sql = `${GATE} WHERE c.ref = $1 AND g.id = $2 FOR UPDATE OF g`
-            const [gate] = await queries.rows(sql, [ref, id])
-            if (gate !== undefined) shown.set(id, gateRow(gate))
-          }
-          const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
-          const batch = plan.prepare({ row, gates: shown, unsealed })
-          await insertBatch(queries, tables, { ref, length: row.length }, batch)
-          return { status: 'done' } as const
-        })
+        return await write('append entries', append, { repeatable: true })
       } catch (error) {
         if (isDuplicate((error as Error).cause)) return { status: 'duplicate' }
         throw error
@@ -206,6 +221,12 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
         await queries.change(`DELETE FROM ${conversations} WHERE ref = $1`, [known.ref])
         return true
       }),
+  }
+
+  async function isStored(queries: Queries, ref: string, entry: EntryRow): Promise<boolean> {
+    const sql = `SELECT digest FROM ${entries} WHERE conversation = $1 AND seq = $2`
+    const [row] = await queries.rows(sql, [ref, entry.seq])
+    return row?.['digest'] === entry.digest
   }
 
   async function digestsAfter(queries: Queries, ref: string, seq: number): Promise<string[]> {

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Which message to the server breaks the connection: before it gets there, or before its answer does. */
+export interface Cut {
+  /** Counted from 1, from the moment the cut was set. */
+  readonly message: number
+  readonly side: 'unsent' | 'unanswered'
+}
+
+/** A way to a server on which connections break off. */
+export interface CuttingProxy {
+  readonly url: string
+  /** Breaks one connection off, once. */
+  set(cut: Cut): void
+  /** Whether the cut that was set last has been made. */
+  readonly wasCut: boolean
+  close(): Promise<void>
+}
+
+/** Stands between a client and the server at `url`. */
+export async function cuttingProxy(url: string): Promise<CuttingProxy> {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let cut: Cut | undefined
+  let messages = 0
+
+  const proxy = createServer((client) => {
+    const server = connect(Number(target.port), target.hostname)
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined)
+      socket.on('close', () => sockets.delete(socket))
+    }
+    const breakOff = () => {
+      client.destroy()
+      server.destroy()
+    }
+    client.on('close', breakOff)
+    server.on('close', breakOff)
+    let isDeaf = false
+    client.on('data', (data) => {
+      if (cut !== undefined && ++messages === cut.message) {
+        const { side } = cut
+        cut = undefined
+        if (side === 'unsent') return breakOff()
+        isDeaf = true
+      }
+      server.write(data)
+    })
+    // The server has done what it was asked when it answers.
+    server.on('data', (data) => (isDeaf ? breakOff() : client.write(data)))
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+
+  const own = new URL(url)
+  own.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: own.href,
+    set(next) {
+      cut = next
+      messages = 0
+    },
+    get wasCut() {
+      return cut === undefined
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
+}

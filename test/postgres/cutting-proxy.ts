@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Which message to the server breaks the connection: before it gets there, or before its answer does. */
+/**
+ * Which message to the server breaks the connection: before it gets there, or before its answer does; or
+ * silences it from there on, as a machine does that has lost its power.
+ */
 export interface Cut {
   /** Counted from 1, from the moment the cut was set. */
   readonly message: number
-  readonly side: 'unsent' | 'unanswered'
+  readonly side: 'unsent' | 'unanswered' | 'silent'
 }
 
 /** A way to a server on which connections break off. */
@@ -40,14 +43,16 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     client.on('close', breakOff)
     server.on('close', breakOff)
     let isDeaf = false
+    let isSilent = false
     client.on('data', (data) => {
       if (cut !== undefined && ++messages === cut.message) {
         const { side } = cut
         cut = undefined
         if (side === 'unsent') return breakOff()
-        isDeaf = true
+        isDeaf = side === 'unanswered'
+        isSilent = side === 'silent'
       }
-      server.write(data)
+      if (!isSilent) server.write(data)
     })
     // The server has done what it was asked when it answers.
     server.on('data', (data) => (isDeaf ? breakOff() : client.write(data)))

@@ -55,7 +55,7 @@ export function postgresConnection(
     attempt: (doubt: Doubt) => Promise<T>,
     mayRepeatInDoubt: boolean,
   ): Promise<T> => {
-    const until = performance.now() + options.retryTimeoutMs
+    let until: number | undefined
     let wasInDoubt = false
     for (let pause = 10; ; pause = Math.min(pause * 2, 500)) {
       const doubt: Doubt = { committing: false }
@@ -65,6 +65,8 @@ export function postgresConnection(
         const isGone = isOutOfReach(error)
         wasInDoubt ||= isGone && doubt.committing
         const canRepeat = hasLostRace(error) || (isGone && (!wasInDoubt || mayRepeatInDoubt))
+        // From the first failure on: what took long to fail deserves another try too.
+        until ??= performance.now() + options.retryTimeoutMs
         if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, wasInDoubt)
       }
       await sleep(pause)

@@ -22,7 +22,7 @@ const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '30s'"
  */
 export function postgresSession(
   open: (onClosed: () => void) => Sql,
-  connectTimeoutMs = 30_000,
+  connectTimeoutMs = 15_000,
 ): Session {
   let isLost = false
   let isOpen = false

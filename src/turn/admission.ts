@@ -73,13 +73,13 @@ export function admit(
   guard: RepeatGuard,
 ): Admission | Promise<Admission> {
   const tool = tools.get(request.tool)
-  const verdict = guard.judge(request.checksum, tool?.repeat === false)
-  const count = guard.count(request.checksum)
-  if (verdict === 'stop') return refuse(repeatRefusal(count), true)
-  if (verdict === 'refuse') return refuse(repeatRefusal(count))
+  const { checksum: repeated } = request
+  const verdict = guard.judge(repeated, tool?.repeat === false)
+  if (verdict === 'stop') return refuse(repeatRefusal(guard.count(repeated)), true)
+  if (verdict === 'refuse') return refuse(repeatRefusal(guard.count(repeated)))
   if (tool === undefined) return refuse(unknownTool(tools))
   if (request.fault !== undefined) return refuse(`${request.fault} Send them again, corrected.`)
-  const hint = verdict === 'hint' ? repeatHint(count) : undefined
+  const hint = verdict === 'hint' ? repeatHint(guard.count(repeated)) : undefined
   const result = checkArguments(tool, request.args)
   return result instanceof Promise
     ? result.then((late) => admission(tool, late, hint))

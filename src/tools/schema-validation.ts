@@ -36,13 +36,24 @@ export function compileSchema(schema: InputSchema): CompiledSchema {
 
 function compile(schema: InputSchema): CompiledSchema {
   if (isSelfDescribing(schema)) {
-    return { jsonSchema: objectSchema(() => describe(schema)), validate: standardValidator(schema) }
+    const known = described.get(schema)
+    if (known !== undefined) return known
+    const jsonSchema = objectSchema(() => describe(schema))
+    const compiled = Object.freeze({ jsonSchema, validate: standardValidator(schema) })
+    described.set(schema, compiled)
+    return compiled
   }
   const standard = standardPart(schema)
   if (standard !== undefined) throw cannotDescribe(String(standard['vendor']))
   const jsonSchema = objectSchema(() => schema)
   return { jsonSchema, validate: jsonSchemaValidator(jsonSchema) }
 }
+
+/**
+ * Programs make the same tools for every request, and describing a schema costs more than running the
+ * tool. Schemas of libraries are values: none changes once it is made. Plain JSON Schema may.
+ */
+const described = new WeakMap<SelfDescribingSchema, CompiledSchema>()
 
 function describe(schema: SelfDescribingSchema): unknown {
   return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })

@@ -41,6 +41,7 @@ export interface ToolOptions<S extends InputSchema = InputSchema> {
   /** Letters, digits, `_` and `-`, at most 64: what every provider takes. */
   readonly name: string
   readonly description: string
+  /** A schema of Zod, Valibot or ArkType, which is asked once to describe itself, or plain JSON Schema. */
   readonly inputSchema: S
   readonly handler: (
     args: InferArguments<S>,

@@ -208,6 +208,31 @@ describe('Tool.inputSchema', () => {
     expect(args).toEqual({ n: '5' })
   })
 
+  it('describes itself once, and to the same frozen JSON Schema for every tool', () => {
+    let described = 0
+    const standard = z.object({ service: z.object({ name: z.string() }) })['~standard']
+    const input: typeof standard.jsonSchema.input = (of) => {
+      described++
+      return standard.jsonSchema.input(of)
+    }
+    const inputSchema = {
+      '~standard': { ...standard, jsonSchema: { ...standard.jsonSchema, input } },
+    }
+    const [one, other] = [1, 2].map(() => new Tool({ ...options(), inputSchema }).jsonSchema)
+    expect(one).toBe(other)
+    expect(Object.isFrozen((one?.['properties'] as JsonObject)['service'])).toBe(true)
+    expect(described).toBe(1)
+  })
+
+  it('is looked at anew for every tool when it is plain JSON Schema, which may change', () => {
+    const inputSchema = { type: 'object' as const, title: 'a' }
+    const tools = ['a', 'b'].map((title) => {
+      inputSchema.title = title
+      return new Tool({ ...options(), inputSchema })
+    })
+    expect(tools.map(({ jsonSchema }) => jsonSchema['title'])).toEqual(['a', 'b'])
+  })
+
   it('says how to make Valibot describe itself', () => {
     const schema = v.object({ service: v.string() })
     expect(refusal({ inputSchema: schema }).message).toMatch(/toStandardJsonSchema/)

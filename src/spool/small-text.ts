@@ -11,13 +11,12 @@ const NEWLINE = 10
 export class SmallText implements SpoolReader {
   readonly digest: string
   readonly byteLength: number
-  readonly lineCount: number
   readonly #text: string
+  #lineCount: number | undefined
 
-  private constructor(text: string, byteLength: number) {
-    this.digest = sha256Hex(text)
+  private constructor(text: string, digest: string, byteLength: number) {
+    this.digest = digest
     this.byteLength = byteLength
-    this.lineCount = linesOf(text)
     this.#text = text
     Object.freeze(this)
   }
@@ -25,8 +24,14 @@ export class SmallText implements SpoolReader {
   /** Nothing for a text of more bytes, or one that UTF-8 would change. */
   static of(text: string, maxBytes: number): SmallText | undefined {
     if (text.length > maxBytes || !text.isWellFormed()) return undefined
+    // Hashing makes one piece of a text that was added up, and patterns take twice as long on pieces.
+    const digest = sha256Hex(text)
     const byteLength = NON_ASCII.test(text) ? encoder.encode(text).length : text.length
-    return byteLength > maxBytes ? undefined : new SmallText(text, byteLength)
+    return byteLength > maxBytes ? undefined : new SmallText(text, digest, byteLength)
+  }
+
+  get lineCount(): number {
+    return (this.#lineCount ??= linesOf(this.#text))
   }
 
   get text(): string {

@@ -10,10 +10,25 @@ export function checksum(tool: string, args: unknown): string {
   // `args` sorts before `tool`; writing the outer object by hand spares a second walk over it.
   const text = canonicalMember(args, 'args', 2)
   const head = text === undefined ? '{' : `{"args":${text},`
-  const digest = sha256Hex(`${head}"tool":${JSON.stringify(tool)}}`)
+  const digest = sha256Hex(`${head}"tool":${toolText(tool)}}`)
   if (facts !== undefined) {
     facts.tool = tool
     facts.checksum = digest
   }
   return digest
+}
+
+let lastTool = ''
+let lastText = '""'
+
+/** A tool's name as JSON; the same tools are called over and over. */
+function toolText(tool: string): string {
+  if (tool === lastTool) return lastText
+  const text = JSON.stringify(tool)
+  // A model may ask for a tool with a name of megabytes, which is not to be kept.
+  if (tool.length <= 64) {
+    lastTool = tool
+    lastText = text
+  }
+  return text
 }

@@ -107,26 +107,31 @@ export class PlannedAppend implements AppendPlan {
   }
 
   hold(state: MemoryState): MemoryBatch {
-    const { conversation, epoch, key, now: updatedAt } = this.#request
+    const { epoch, now: updatedAt } = this.#request
     this.#gates = undefined
-    const rows: MemoryRow[] = []
-    let { sealing: previous } = state
-    let unsealed = this.seals ? [...state.unsealed()] : undefined
-    for (let at = 0; at < this.#clean.length; at++) {
-      const seq = state.row.length + at + 1
+    const rows = this.#clean.map((_, at) => {
       const entry = this.#entry(at, state.gates)
-      const row = new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at))
-      rows.push(row)
-      unsealed?.push(row)
-      if (entry.kind !== 'turn-end' || unsealed === undefined) continue
-      const sealed = { key: key(state.row), conversation, previous, rows: unsealed }
-      row.sealing = previous = new LazySeal(sealed)
-      unsealed = []
-    }
+      const seq = state.row.length + at + 1
+      return new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at))
+    })
+    if (this.seals) this.#seal(rows, state)
     this.#rows = rows
     const blobs = this.#blobs()
     const gates = this.#gates ?? NO_GATES
     return { entries: rows, blobs, references: this.#references(blobs), gates, updatedAt }
+  }
+
+  #seal(rows: readonly MemoryRow[], state: MemoryState): void {
+    const { conversation, key } = this.#request
+    let { sealing: previous } = state
+    let unsealed = [...state.unsealed()]
+    for (const row of rows) {
+      unsealed.push(row)
+      if (row.kind !== 'turn-end') continue
+      const sealed = { key: key(state.row), conversation, previous, rows: unsealed }
+      row.sealing = previous = new LazySeal(sealed)
+      unsealed = []
+    }
   }
 
   /** The entries as they were stored. */
@@ -165,28 +170,32 @@ export class PlannedAppend implements AppendPlan {
   /** The blobs to store; results that were redacted are none of them. */
   #blobs(): readonly BlobRow[] {
     const { entries, redact } = this.#request
-    const blobs: BlobRow[] = []
-    for (const blob of this.#request.blobs) {
-      const digest = blob instanceof SmallText ? blob.digest : sha256Hex(blob)
-      const isRedacted =
-        redact !== undefined &&
-        !this.#clean.some((entry) => referencesOf(entry).includes(digest)) &&
-        entries.some((entry) => referencesOf(entry).includes(digest))
-      if (!isRedacted) blobs.push({ digest, blob })
-    }
-    return blobs
+    const blobs = this.#request.blobs.map(blobRow)
+    if (redact === undefined) return blobs
+    const isIn = (list: readonly NewEntry[], digest: string) =>
+      list.some((entry) => referencesOf(entry).includes(digest))
+    return blobs.filter(({ digest }) => isIn(this.#clean, digest) || !isIn(entries, digest))
   }
 
   /** What the entries refer to, and what is stored with them; some of it more than once. */
   #references(blobs: readonly { readonly digest: string }[]): readonly string[] {
-    const references: string[] = []
+    // Most of the time there is one: a list that grows takes more room than the rest of the append.
+    let few: readonly string[] = []
+    let many: string[] | undefined
     for (let at = 0; at < this.#clean.length; at++) {
       const own = referencesOf(this.#clean[at] as NewEntry)
-      for (let i = 0; i < own.length; i++) references.push(own[i] as string)
+      if (few.length === 0) few = own
+      else if (own.length > 0) (many ??= [...few]).push(...own)
     }
-    for (const { digest } of blobs) references.push(digest)
-    return references
+    for (const { digest } of blobs) {
+      if (many !== undefined || !few.includes(digest)) (many ??= [...few]).push(digest)
+    }
+    return many ?? few
   }
+}
+
+function blobRow(blob: StoredBlob): BlobRow {
+  return { digest: blob instanceof SmallText ? blob.digest : sha256Hex(blob), blob }
 }
 
 const NO_GATES: ReadonlyMap<string, GateRow> = new Map()

@@ -64,13 +64,27 @@ export function createStore(
     return new PlannedAppend(stamp)
   }
 
-  const append = async (request: Appending, readBack = true): Promise<readonly Entry[]> => {
-    if (request.entries.length === 0 && request.blobs.length === 0) return []
-    const plan = planned(request)
-    const appending = driver.append(request.conversation, request.epoch, plan)
-    const outcome = appending instanceof Promise ? await appending : appending
-    if (outcome.status !== 'done') throw await refusal(driver, request, outcome)
-    return readBack ? plan.stored() : []
+  const end = (
+    request: Appending,
+    plan: PlannedAppend,
+    outcome: AppendOutcome,
+    readBack: boolean,
+  ) => {
+    if (outcome.status !== 'done') return refuse(driver, request, outcome)
+    return readBack ? Promise.resolve(plan.stored()) : NOTHING
+  }
+
+  const append = (request: Appending, readBack = true): Promise<readonly Entry[]> => {
+    if (request.entries.length === 0 && request.blobs.length === 0) return NOTHING
+    try {
+      const plan = planned(request)
+      const appending = driver.append(request.conversation, request.epoch, plan)
+      return appending instanceof Promise
+        ? appending.then((outcome) => end(request, plan, outcome, readBack))
+        : end(request, plan, appending, readBack)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   const requireRow = async (id: string): Promise<ConversationRow> => {
@@ -253,15 +267,17 @@ function positionOf(after: string | undefined): number {
 
 type Appending = Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>
 
-/** Why nothing was appended. */
-async function refusal(
+const NOTHING: Promise<readonly Entry[]> = Promise.resolve([])
+
+/** Says why nothing was appended. */
+async function refuse(
   driver: StoreDriver,
   { conversation, epoch, entries }: Appending,
   outcome: Exclude<AppendOutcome, { readonly status: 'done' }>,
-): Promise<BobbinError> {
-  if (outcome.status === 'missing') return notFound('conversation', conversation)
-  if (outcome.status === 'stale') return staleRunner(conversation, epoch, outcome.current)
-  return duplicateIn(driver, conversation, entries)
+): Promise<never> {
+  if (outcome.status === 'missing') throw notFound('conversation', conversation)
+  if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
+  throw await duplicateIn(driver, conversation, entries)
 }
 
 async function duplicateIn(

@@ -54,10 +54,7 @@ export class AbortWatch {
    */
   orAborted<T>(work: PromiseLike<T>, onError?: (error: unknown) => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const watched: Watched = {
-        deadline: Number.POSITIVE_INFINITY,
-        onAbort: () => reject(this.#signal.reason as Error),
-      }
+      const watched = new Waiting(this.#signal, reject)
       if (this.#signal.aborted) watched.onAbort()
       else this.add(watched)
       work.then(
@@ -116,6 +113,22 @@ export class AbortWatch {
       else next = Math.min(next, watched.deadline)
     }
     if (next < this.#dueAt) this.#arm(next)
+  }
+}
+
+/** Somebody who waits as long as the signal allows. */
+class Waiting implements Watched {
+  readonly deadline = Number.POSITIVE_INFINITY
+  readonly #signal: AbortSignal
+  readonly #reject: (reason: unknown) => void
+
+  constructor(signal: AbortSignal, reject: (reason: unknown) => void) {
+    this.#signal = signal
+    this.#reject = reject
+  }
+
+  onAbort(): void {
+    this.#reject(this.#signal.reason)
   }
 }
 

@@ -190,8 +190,7 @@ export class Conversation {
     extra: readonly NewEntry[],
     note: string | undefined,
   ): Promise<unknown> {
-    const entries: NewEntry[] = [settlementOf(turnId, call)]
-    for (let at = 0; at < extra.length; at++) entries.push(extra[at] as NewEntry)
+    const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
     const blobs = this.#blobsOf([call])
     // A call that runs alone has nobody to wait for.
@@ -209,7 +208,9 @@ export class Conversation {
     for (let at = 0; at < calls.length; at++) {
       for (const digest of digestsOf(calls[at] as ToolCall)) {
         const blob = this.#parts.results.uncommitted(digest)
-        if (blob !== undefined) (blobs ??= []).push(blob)
+        if (blob === undefined) continue
+        if (blobs === undefined) blobs = [blob]
+        else blobs.push(blob)
       }
     }
     return blobs

@@ -64,9 +64,14 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   if (provided !== NOTHING_PROVIDED) await tellProvided(turn, provided)
   await runPlans(turn, plans)
   if (provided.calls.length > 0) inOrderAsked(turn, provided, before)
-  const waits = batch.calls.some(({ id }) => !turn.settled.has(id))
+  const waits = hasUnsettled(turn, batch)
   if (!waits) conversation.flush()
   return { waits: waits || provided.gates.length > 0, stop }
+}
+
+function hasUnsettled({ settled }: Turn, { calls }: AskedBatch): boolean {
+  for (const { id } of calls) if (!settled.has(id)) return true
+  return false
 }
 
 function runPlans(turn: Turn, plans: readonly Plan[]): Promise<void> | undefined {

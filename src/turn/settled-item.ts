@@ -7,13 +7,14 @@ export function holdsArtifacts({ results }: ToolCall): boolean {
   return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
 }
 
-/** What a call's results are stored under. */
+/** What a call's results are stored under; text is stored with the call. */
 export function digestsOf({ results }: ToolCall): readonly string[] {
-  const parts = (Array.isArray(results) ? results : [results]) as readonly { digest?: string }[]
-  const digests: string[] = []
-  for (const { digest } of parts) if (digest !== undefined) digests.push(digest)
-  return digests
+  if (Array.isArray(results)) return results.map(({ digest }: { digest: string }) => digest)
+  const { digest } = results as { readonly digest?: string }
+  return digest === undefined ? NONE : [digest]
 }
+
+const NONE: readonly string[] = []
 
 /** Where the call with this id stands, from the end on; -1 where it does not. */
 export function placeOf(items: readonly HistoryItem[], id: string): number {

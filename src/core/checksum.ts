@@ -1,20 +1,18 @@
 import { sha256Hex } from '#hash'
-import { factsOf } from './argument-facts.ts'
+import { keepChecksum, knownChecksum } from './argument-facts.ts'
 import { canonicalMember } from './canonical.ts'
 
 /** The content address of a call: SHA-256, in hex, of the canonical JSON of `{ tool, args }`. */
 export function checksum(tool: string, args: unknown): string {
   // A call is asked for, announced, run and recorded under one checksum: it is computed once.
-  const facts = typeof args === 'object' && args !== null ? factsOf(args) : undefined
-  if (facts !== undefined && facts.tool === tool && facts.checksum !== '') return facts.checksum
+  const isObject = typeof args === 'object' && args !== null
+  const known = isObject ? knownChecksum(args, tool) : undefined
+  if (known !== undefined) return known
   // `args` sorts before `tool`; writing the outer object by hand spares a second walk over it.
   const text = canonicalMember(args, 'args', 2)
   const head = text === undefined ? '{' : `{"args":${text},`
   const digest = sha256Hex(`${head}"tool":${toolText(tool)}}`)
-  if (facts !== undefined) {
-    facts.tool = tool
-    facts.checksum = digest
-  }
+  if (isObject) keepChecksum(args, tool, digest)
   return digest
 }
 

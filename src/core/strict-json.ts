@@ -1,5 +1,5 @@
 import { argumentError } from './argument-error.ts'
-import { factsOf, markNormalized } from './argument-facts.ts'
+import { isNormalized, markNormalized } from './argument-facts.ts'
 import type { JsonObject } from './json.ts'
 import { findFault, surveyText } from './json-scan.ts'
 import { type ArgumentLimits, copyPlain } from './plain-json.ts'
@@ -22,7 +22,7 @@ export function normalizeArguments(
   if (typeof value !== 'object' || value === null) {
     throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
   }
-  if (limits === ARGUMENT_LIMITS && factsOf(value) !== undefined) return value as JsonObject
+  if (limits === ARGUMENT_LIMITS && isNormalized(value)) return value as JsonObject
   return finished(copyPlain(value, limits), limits)
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
-import { factsOf } from '../core/argument-facts.ts'
+import { knownChecksum } from '../core/argument-facts.ts'
 import { isInstanceOf } from '../core/brand.ts'
 import { checksum } from '../core/checksum.ts'
 import {
@@ -143,10 +143,11 @@ function usualCall(input: unknown, config: v.Config<v.BaseIssue<unknown>>) {
   const { id, tool, args, checksum: given, results, wire: from } = input as Partial<Fields>
   const { isError, settlement, inline, fromArtifactTool, trust } = input as Partial<Fields>
   const { isComplete, createdAt, completedAt } = input as Partial<v.InferInput<typeof fields>>
-  const facts = typeof args === 'object' ? factsOf(args) : undefined
-  if (facts === undefined || facts.checksum === '' || facts.checksum !== given) return undefined
+  if (typeof args !== 'object' || args === null || typeof tool !== 'string') return undefined
+  const known = knownChecksum(args, tool)
   const isSound =
-    facts.tool === tool &&
+    known !== undefined &&
+    known === given &&
     typeof id === 'string' &&
     id !== '' &&
     isComplete === true &&

@@ -32,13 +32,14 @@ export class GroupCommit {
   add(entries: Piece['entries'], blobs: Piece['blobs']): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ entries, blobs, resolve, reject })
-      if (this.#isUnderWay) return
-      this.#isUnderWay = true
-      queueMicrotask(() => void this.#work())
+      if (!this.#isUnderWay) void this.#work()
     })
   }
 
   async #work(): Promise<void> {
+    this.#isUnderWay = true
+    // Whatever ends in the same step is there behind it.
+    await undefined
     while (this.#waiting.length > 0) {
       const pieces = this.#waiting
       this.#waiting = []
@@ -49,8 +50,12 @@ export class GroupCommit {
 
   async #commit(pieces: readonly Piece[]): Promise<void> {
     try {
-      const entries = pieces.flatMap((piece) => piece.entries)
-      const blobs = pieces.flatMap((piece) => piece.blobs ?? [])
+      const entries: NewEntry[] = []
+      const blobs: StoredBlob[] = []
+      for (const piece of pieces) {
+        entries.push(...piece.entries)
+        if (piece.blobs !== undefined) blobs.push(...piece.blobs)
+      }
       const stored = await this.#append(entries, blobs)
       for (const { resolve } of pieces) resolve(stored)
     } catch (error) {

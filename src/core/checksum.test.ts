@@ -46,6 +46,11 @@ describe('checksum', () => {
     for (const tool of ['a', 'b', 'a']) expect(checksum(tool, args)).toBe(naive(tool, args))
   })
 
+  it('is that of the tool asked for, whatever tool was asked for before', () => {
+    const tools = ['a', 'a', '"', '"', 'x'.repeat(64), 'x'.repeat(65), 'x'.repeat(65), '', 'a']
+    for (const tool of tools) expect(checksum(tool, { x: 1 })).toBe(naive(tool, { x: 1 }))
+  })
+
   it('differs between tools and between arguments', () => {
     const digests = [
       checksum('a', {}),

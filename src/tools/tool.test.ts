@@ -218,9 +218,10 @@ describe('Tool.inputSchema', () => {
     const inputSchema = {
       '~standard': { ...standard, jsonSchema: { ...standard.jsonSchema, input } },
     }
-    const [one, other] = [1, 2].map(() => new Tool({ ...options(), inputSchema }).jsonSchema)
+    const one = new Tool({ ...options(), inputSchema }).jsonSchema
+    const other = new Tool({ ...options(), inputSchema }).jsonSchema
     expect(one).toBe(other)
-    expect(Object.isFrozen((one?.['properties'] as JsonObject)['service'])).toBe(true)
+    expect(Object.isFrozen((one['properties'] as JsonObject)['service'])).toBe(true)
     expect(described).toBe(1)
   })
 

@@ -37,9 +37,11 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
   const disk = forWriting(fileSystem)
   const reading = { fs: forReading(fileSystem), folder, cache: blockCache(CACHED_BLOCKS) }
   const limit = options.quotaBytes === undefined ? undefined : assertQuota(options.quotaBytes)
-  const quota = quotaOf(limit, () => storedSpools(reading.fs, folder))
-  // Commits, removals and sweeps take turns, so that none of them sees another half done.
+  // Commits, removals and counts take turns, so that none of them sees another half done.
   const inTurn = oneAtATime()
+  const quota = quotaOf(limit, () => storedSpools(reading.fs, folder), inTurn)
+  /** The ids of writes that are not over. */
+  const underWay = new Set<string>()
   const readerOf = (index: LineIndex) => indexedReader(index, fileSource(index, reading))
 
   const openIndex = async (digest: string): Promise<LineIndex> => {
@@ -53,28 +55,27 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
     return index
   }
 
-  const removeFiles = async (digest: string) => {
-    await disk.remove(folder.blob(digest))
-    await disk.remove(folder.lines(digest))
-    await disk.syncFolder(folder.shard(digest))
-  }
-
   return {
     durable: true,
 
     async write(data, { signal } = {}) {
       const reservation = await quota.reserve()
+      const id = newId()
+      underWay.add(id)
       try {
         const staged = await stageSpool(disk, folder, data, {
-          id: newId(),
+          id,
           now: () => clock.now(),
           reserve: (bytes) => reservation.add(bytes),
           ...(signal && { signal }),
         })
-        await inTurn(() => commitSpool(disk, folder, staged, (isNew) => reservation.settle(isNew)))
+        await inTurn(() =>
+          commitSpool(disk, folder, staged, (replaced) => reservation.settle(replaced)),
+        )
         return readerOf(staged.index)
       } finally {
         reservation.release()
+        underWay.delete(id)
       }
     },
 
@@ -95,8 +96,10 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
           (await folderExists(disk, folder.shard(digest)))
         const facts = there ? await disk.facts(folder.blob(digest)) : undefined
         if (facts?.kind !== 'file') return false
-        await removeFiles(digest)
+        await disk.remove(folder.blob(digest))
         quota.free(facts.size)
+        await disk.remove(folder.lines(digest))
+        await disk.syncFolder(folder.shard(digest))
         return true
       })
     },
@@ -112,6 +115,7 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
         newId,
         inTurn,
         onDeleted: (size) => quota.free(size),
+        isUnderWay: (name) => underWay.has(name.slice(0, name.lastIndexOf('.'))),
       })
     },
   }

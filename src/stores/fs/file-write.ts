@@ -61,7 +61,7 @@ export async function commitSpool(
   fs: FileSystem,
   folder: SpoolFolder,
   { index, blob, lines }: StagedSpool,
-  settle: (isNew: boolean) => void,
+  settle: (replaced: number) => void,
 ): Promise<void> {
   const { digest } = index
   try {
@@ -69,7 +69,7 @@ export async function commitSpool(
     const known = await fs.facts(folder.blob(digest))
     await fs.rename(lines, folder.lines(digest))
     await fs.rename(blob, folder.blob(digest))
-    settle(known === undefined)
+    settle(known?.kind === 'file' ? known.size : 0)
   } catch (error) {
     await discard(fs, [blob, lines])
     throw error

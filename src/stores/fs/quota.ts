@@ -4,8 +4,8 @@ import { spoolQuota } from '../../spool/spool-errors.ts'
 export interface Reservation {
   /** Takes room for `bytes` more, or throws `E_SPOOL_QUOTA`. */
   add(bytes: number): void
-  /** The write is stored: keeps the room when the content is new, gives it back when it was there. */
-  settle(isNew: boolean): void
+  /** The write is stored, in the place of `replaced` bytes; their room is given back. */
+  settle(replaced: number): void
   /** Gives back whatever was not settled. */
   release(): void
 }
@@ -15,21 +15,28 @@ export interface Quota {
   free(bytes: number): void
 }
 
-/** Counts stored bytes against a limit; what is stored already is counted once, at the first write. */
+/**
+ * Counts stored bytes against a limit. What is stored already is counted once, at the first write, in a turn of its
+ * own: what is removed while it is counted could be taken off twice.
+ */
 export function quotaOf(
   limit: number | undefined,
   stored: () => AsyncIterable<{ readonly size: number }>,
+  inTurn: <T>(task: () => Promise<T>) => Promise<T>,
 ): Quota {
   let used = 0
+  let isCounted = false
   let counting: Promise<void> | undefined
 
   const count = async () => {
-    for await (const { size } of stored()) used += size
+    let sum = 0
+    for await (const { size } of stored()) sum += size
+    used = sum
+    isCounted = true
   }
   const counted = () => {
-    counting ??= count().catch((error: unknown) => {
+    counting ??= inTurn(count).catch((error: unknown) => {
       counting = undefined
-      used = 0
       throw error
     })
     return counting
@@ -45,8 +52,9 @@ export function quotaOf(
           used += bytes
           held += bytes
         },
-        settle(isNew) {
-          if (isNew) held = 0
+        settle(replaced) {
+          used -= replaced
+          held = 0
         },
         release() {
           used -= held
@@ -56,7 +64,7 @@ export function quotaOf(
     },
     free(bytes) {
       // Before the first count there is nothing to take it from.
-      if (counting !== undefined) used -= bytes
+      if (isCounted) used -= bytes
     },
   }
 }

@@ -34,7 +34,10 @@ export interface Sweeping {
   readonly olderThan: number
   readonly newId: IdSource
   readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
+  /** Called in the same turn as the removal. */
   onDeleted(size: number): void
+  /** Whether a temporary file belongs to a write of this store that is still under way. */
+  isUnderWay(name: string): boolean
 }
 
 /** Deletes old spools that nothing refers to, indexes without a blob, and leftovers of interrupted writes. */
@@ -55,40 +58,48 @@ export async function sweepFolder(
     const facts = await fs.facts(folder.blob(digest))
     if (facts === undefined) continue
     const old = facts.modifiedMs < sweeping.olderThan && !sweeping.live.has(digest)
-    const gone = old && (await sweeping.inTurn(() => removeOld(fs, folder, digest, sweeping)))
-    if (!gone) {
-      report.kept++
-      continue
-    }
+    const outcome = old
+      ? await sweeping.inTurn(() => removeOld(fs, folder, digest, sweeping))
+      : 'kept'
+    if (outcome === 'kept') report.kept++
+    if (outcome !== 'deleted') continue
     report.deleted++
     report.bytesFreed += facts.size
-    sweeping.onDeleted(facts.size)
   }
-  report.bytesFreed += await removeLeftovers(fs, folder, sweeping.olderThan)
+  report.bytesFreed += await removeLeftovers(fs, folder, sweeping)
   return report
 }
 
 /**
- * Moves the blob aside before it looks at its age again: another process may have written the same content
- * since, and then it goes back.
+ * Removes a blob that is still old; `gone` when another process did so. It is moved aside before its age is looked at for the last
+ * time: another process may have written the same content since, and then it goes back.
  */
 async function removeOld(
   fs: FileSystem,
   folder: SpoolFolder,
   digest: string,
-  { olderThan, newId }: Sweeping,
-): Promise<boolean> {
+  { olderThan, newId, onDeleted }: Sweeping,
+): Promise<'kept' | 'deleted' | 'gone'> {
+  const known = await fs.facts(folder.blob(digest))
+  if (known === undefined) return 'gone'
+  if (known.modifiedMs >= olderThan) return 'kept'
   const aside = join(folder.temporary, `${newId()}.swept`)
-  await fs.rename(folder.blob(digest), aside)
+  try {
+    await fs.rename(folder.blob(digest), aside)
+  } catch (error) {
+    if ((await fs.facts(folder.blob(digest))) === undefined) return 'gone'
+    throw error
+  }
   const facts = await fs.facts(aside)
   if (facts !== undefined && facts.modifiedMs >= olderThan) {
     await fs.rename(aside, folder.blob(digest))
-    return false
+    return 'kept'
   }
+  onDeleted(known.size)
   await fs.remove(aside)
   await fs.remove(folder.lines(digest))
   await fs.syncFolder(folder.shard(digest))
-  return true
+  return 'deleted'
 }
 
 async function removeOrphan(
@@ -104,10 +115,11 @@ async function removeOrphan(
 async function removeLeftovers(
   fs: FileSystem,
   folder: SpoolFolder,
-  olderThan: number,
+  { olderThan, isUnderWay }: Sweeping,
 ): Promise<number> {
   let freed = 0
   for (const name of await fs.list(folder.temporary)) {
+    if (isUnderWay(name)) continue
     freed += await removeIfOld(fs, join(folder.temporary, name), olderThan)
   }
   return freed

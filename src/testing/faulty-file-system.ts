@@ -4,6 +4,8 @@ import type { FileSystem, OpenFile } from '../stores/fs/file-system.ts'
 export type Fault =
   /** The call fails with this code, later ones work: a full or read-only disk, too many files. */
   | { readonly kind: 'error'; readonly code: string }
+  /** As `error`, but the call takes effect first; an append only half, as on a disk that fills up. */
+  | { readonly kind: 'error-after'; readonly code: string }
   /** The call and every later one never happen: the process was killed. */
   | { readonly kind: 'kill' }
   /** As `kill`, but the call takes effect first; an append only half. */
@@ -23,13 +25,13 @@ export function faultyFileSystem(
     async (...args: Args): Promise<R> => {
       if (dead) throw new Error('the process was killed')
       if (calls++ !== failAt) return call(...args)
-      if (fault.kind === 'error') throw Object.assign(new Error(fault.code), { code: fault.code })
-      dead = true
-      if (fault.kind === 'kill-after') {
+      dead = fault.kind === 'kill' || fault.kind === 'kill-after'
+      if (fault.kind === 'kill-after' || fault.kind === 'error-after') {
         const result: unknown = await call(...(args.map(halved) as Args))
         await (result as Partial<OpenFile> | undefined)?.close?.().catch(() => undefined)
       }
-      throw new Error('the process was killed')
+      if (dead) throw new Error('the process was killed')
+      throw Object.assign(new Error(fault.kind), 'code' in fault && { code: fault.code })
     }
 
   const guardFile = (file: OpenFile): OpenFile => ({

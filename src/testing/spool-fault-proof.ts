@@ -58,7 +58,7 @@ async function runOnce(
   if (calls() <= failAt) return calls()
 
   // A killed process is started again; after an error the same store must go on working.
-  const store = fault.kind === 'error' ? faulty : fileSpool(folder)
+  const store = 'code' in fault ? faulty : fileSpool(folder)
   const allowed = new Map<string, SpoolInput>()
   for (const data of scenario.mayHold) allowed.set(await digestOf(data), data)
   const held: string[] = []

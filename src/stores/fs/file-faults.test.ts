@@ -21,6 +21,7 @@ describe('fileSpool on a failing file system', () => {
 
   it.each(['ENOSPC'])('answers %s at any call with a typed error', async (code) => {
     expect(await proveFaultTolerance(writing, { kind: 'error', code })).toBeGreaterThan(15)
+    expect(await proveFaultTolerance(writing, { kind: 'error-after', code })).toBeGreaterThan(15)
   })
 
   it('names the reason when the disk is full', async () => {

@@ -6,6 +6,7 @@ import {
   stretchOfOffset,
 } from './line-index.ts'
 import { scanner } from './scan/scanner.ts'
+import { spoolCorrupt } from './spool-errors.ts'
 import { type ByteRange, clampRange, type SpoolReader } from './spool-reader.ts'
 
 const NEWLINE = 10
@@ -44,7 +45,10 @@ export function indexedReader(index: LineIndex, source: BlockSource): SpoolReade
     const stretch = stretchOfNewline(index, nth)
     const bytes = await read(stretch.start, stretch.end)
     let at = -1
-    for (let seen = stretch.newlinesBefore; seen < nth; seen++) at = bytes.indexOf(NEWLINE, at + 1)
+    for (let seen = stretch.newlinesBefore; seen < nth; seen++) {
+      at = bytes.indexOf(NEWLINE, at + 1)
+      if (at < 0) throw spoolCorrupt(index.digest, 'index')
+    }
     return stretch.start + at + 1
   }
 

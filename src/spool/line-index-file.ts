@@ -1,5 +1,5 @@
 import { sha256Hex } from '#hash'
-import { BLOCK_BYTES, type LineIndex } from './line-index.ts'
+import { BLOCK_BYTES, FIRST_STRIDE, type LineIndex } from './line-index.ts'
 
 const MAGIC = 0x424f4249
 const VERSION = 1
@@ -71,7 +71,21 @@ export function decodeLineIndex(
     }),
   }
   const fits = index.digest === expected.digest && index.byteLength === expected.byteLength
-  return fits ? { state: 'sound', index } : { state: 'stale' }
+  if (!fits) return { state: 'stale' }
+  return isPossible(index) ? { state: 'sound', index } : { state: 'damaged' }
+}
+
+/** Whether some bytes of this length have this index: a checksum can be forged, and counts bound loops. */
+function isPossible({ byteLength, newlines, stride, entries, blockHashes }: LineIndex): boolean {
+  if (!Number.isInteger(Math.log2(stride / FIRST_STRIDE)) || stride < FIRST_STRIDE) return false
+  if (entries.length !== Math.floor(byteLength / stride)) return false
+  if (blockHashes.length !== Math.ceil(byteLength / BLOCK_BYTES)) return false
+  let before = 0
+  for (const count of entries) {
+    if (count < before || count - before > stride) return false
+    before = count
+  }
+  return newlines >= before && newlines - before <= byteLength - entries.length * stride
 }
 
 function fromHex(hex: string): Uint8Array {

@@ -66,6 +66,25 @@ describe('decodeLineIndex', () => {
     expect(decodeLineIndex(new Uint8Array(), index).state).toBe('damaged')
   })
 
+  it.each([
+    ['newlines beyond its bytes', { newlines: 2 ** 50 }],
+    ['fewer newlines than an entry says', { newlines: 1 }],
+    ['a stride of nothing', { stride: 0 }],
+    ['a stride that is none of ours', { stride: 70_000 }],
+    ['entries for other bytes', { entries: [3] }],
+    ['entries that fall', { entries: [9, 8, 7, 6] }],
+    ['an entry with more lines than bytes', { entries: [70_000, 70_000, 70_000, 70_000] }],
+    ['too few blocks', { blockHashes: ['0'.repeat(64)] }],
+  ] satisfies [string, Partial<LineIndex>][])(
+    'takes an index with %s for damaged, though its checksum is right',
+    async (_, forged) => {
+      const index = await indexOf('some line\n'.repeat(30_000))
+      expect(index.entries).toHaveLength(4)
+      const bytes = encodeLineIndex({ ...index, ...forged })
+      expect(decodeLineIndex(bytes, index)).toEqual({ state: 'damaged' })
+    },
+  )
+
   it('takes a sound index of other bytes for stale', async () => {
     const [one, two] = [await indexOf('one'), await indexOf('two')]
     expect(decodeLineIndex(encodeLineIndex(one), two)).toEqual({ state: 'stale' })

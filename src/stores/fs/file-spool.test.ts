@@ -14,6 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
+import type { LineIndex } from '../../spool/line-index.ts'
+import { decodeLineIndex, encodeLineIndex } from '../../spool/line-index-file.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { spoolConformance } from '../../testing/spool-conformance.ts'
 import { fileSpool } from './file-spool.ts'
@@ -105,6 +107,24 @@ describe('fileSpool', () => {
     const reader = await fileSpool(folder).read(digest)
     expect(await reader.lineStart(1)).toBe(2)
     await expect(reader.verify()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+  })
+
+  it('does not believe an index that counts lines which are not there', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('a\nb\nc\nd and more')
+    const path = linesOf(folder, digest)
+    const expected = { digest, byteLength: 16 }
+    const stored = decodeLineIndex(await readFile(path), expected)
+    const forge = async (forged: Partial<LineIndex>) => {
+      if (stored.state !== 'sound') throw new Error('the index is not sound')
+      await writeFile(path, encodeLineIndex({ ...stored.index, ...forged }))
+      return fileSpool(folder).read(digest)
+    }
+    expect((await forge({ newlines: 2 ** 50 })).lineCount).toBe(4)
+    const reader = await forge({ newlines: 12 })
+    const corrupt = { code: 'E_SPOOL_CORRUPT', data: { part: 'index' } }
+    await expect(reader.lineStart(9)).rejects.toMatchObject(corrupt)
+    await expect(reader.verify()).rejects.toMatchObject(corrupt)
   })
 
   it('notices every flipped byte of a blob and of an index', async () => {

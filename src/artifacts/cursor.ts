@@ -1,7 +1,8 @@
+import { sha256Hex } from '#hash'
 import { BobbinError } from '../core/error.ts'
 import type { LinePosition } from './line-window.ts'
 
-/** A place in the lines of an artifact, as text that a model hands back. */
+/** A place in the lines of an artifact, as text that a model hands back; any line of any text is such a place. */
 export function lineCursor({ line, offset }: LinePosition): string {
   return offset === 0 ? `line:${line}` : `line:${line}+${offset}`
 }
@@ -19,19 +20,45 @@ export interface ItemPosition {
   readonly byte: number
 }
 
-/** A place among the items of an artifact, as text that a model hands back. */
-export function itemCursor({ index, byte }: ItemPosition): string {
-  return `item:${index}@${byte}`
+/** A place among the items of `source`, as text that a model hands back. */
+export function itemCursor({ index, byte }: ItemPosition, source: string): string {
+  return signed(`item:${index}@${byte}`, source)
 }
 
-/** Reads what `itemCursor` wrote. */
-export function readItemCursor(cursor: string): ItemPosition {
-  const [, index, byte] = /^item:(\d{1,15})@(\d{1,15})$/.exec(cursor) ?? []
+/** Reads what `itemCursor` wrote for the same source. */
+export function readItemCursor(cursor: string, source: string): ItemPosition {
+  const [, index, byte] = /^item:(\d{1,15})@(\d{1,15})#/.exec(checked(cursor, source)) ?? []
   if (index === undefined || byte === undefined) throw invalidCursor(cursor)
   return { index: Number(index), byte: Number(byte) }
 }
 
+/** The line that begins a block of `source`, as text that a model hands back. */
+export function blockCursor(line: number, source: string): string {
+  return signed(lineCursor({ line, offset: 0 }), source)
+}
+
+/** Reads what `blockCursor` wrote for the same source. */
+export function readBlockCursor(cursor: string, source: string): number {
+  const [place = ''] = checked(cursor, source).split('#')
+  return readLineCursor(place).line
+}
+
+/**
+ * A place that only some bytes are carries a digest of itself and its source: from any other, sound text would look
+ * broken, or quoted text like items. It keeps mistakes out, not attackers: what they can reach is the artifact itself.
+ */
+function signed(place: string, source: string): string {
+  return `${place}#${sha256Hex(`${source}\n${place}`).slice(0, 8)}`
+}
+
+function checked(cursor: string, source: string): string {
+  const place = cursor.slice(0, cursor.lastIndexOf('#'))
+  if (cursor !== signed(place, source)) throw invalidCursor(cursor)
+  return cursor
+}
+
 function invalidCursor(cursor: string): BobbinError<'E_INVALID_CURSOR'> {
-  const message = `\`${cursor.slice(0, 80)}\` is not a cursor of this query: pass one that an answer of the same query gave, unchanged, or leave it out.`
-  return new BobbinError('E_INVALID_CURSOR', message, { cursor: cursor.slice(0, 80) })
+  const shown = cursor.slice(0, 80)
+  const message = `\`${shown}\` is not a cursor of this query: pass one that an answer about the same result and path gave, unchanged, or leave it out.`
+  return new BobbinError('E_INVALID_CURSOR', message, { cursor: shown })
 }

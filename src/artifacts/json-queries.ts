@@ -1,7 +1,6 @@
 import { brief } from '../core/cut-text.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, SCAN_MS } from './answer-limits.ts'
-import { itemCursor } from './cursor.ts'
 import type { JsonPlace, ScanOptions } from './json-document.ts'
 import { FILTER_OPERATORS } from './json-filter.ts'
 import type { ItemRange, ItemsEnd, JsonItem, Taking } from './json-items.ts'
@@ -23,7 +22,7 @@ interface QueryableJson {
     path: string,
     range: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
     take: (item: JsonItem) => Taking,
-  ): Promise<ItemsEnd>
+  ): Promise<ItemsEnd & { readonly cursor?: string }>
 }
 
 const PATH = {
@@ -197,7 +196,7 @@ async function listItems(
   const leftOut = end.outOfTime
     ? `items from ${end.next.index} on, because time was up`
     : `items from ${end.next.index} on`
-  return { text, leftOut, cursor: itemCursor(end.next) }
+  return { text, leftOut, ...(end.cursor && { cursor: end.cursor }) }
 }
 
 const label = ({ index, key }: JsonItem) =>

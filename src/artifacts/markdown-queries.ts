@@ -1,6 +1,6 @@
 import { brief } from '../core/cut-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, MAX_LINES, SCAN_MS } from './answer-limits.ts'
-import { lineCursor, readLineCursor } from './cursor.ts'
+import { blockCursor, readBlockCursor, readLineCursor } from './cursor.ts'
 import type { LineRange, LineWindow, WindowLimits } from './line-window.ts'
 import type { MarkdownBlock } from './markdown-blocks.ts'
 import type { MarkdownLink } from './markdown-links.ts'
@@ -15,6 +15,7 @@ interface Scan {
 
 /** What the queries on Markdown need of an artifact. */
 interface QueryableMarkdown {
+  readonly digest: string
   blocks(scan: Scan, visit: (block: MarkdownBlock) => boolean): Promise<number | undefined>
   eachLink(scan: Scan, visit: (link: MarkdownLink) => boolean): Promise<number | undefined>
   section(heading: string, scan?: Scan): Promise<{ readonly start: number; readonly end: number }>
@@ -37,7 +38,7 @@ const headings = query({
     cursor: CURSOR,
   },
   run: (markdown: QueryableMarkdown, { depth, cursor }, context) =>
-    list('headings', cursor, context, (scan, add) =>
+    list(markdown, 'headings', cursor, context, (scan, add) =>
       markdown.blocks(scan, (block) => {
         if (block.kind !== 'heading' || block.level > depth) return true
         return add(block.line, `${'#'.repeat(block.level)} ${brief(block.text, 200)}`)
@@ -79,7 +80,7 @@ const codeBlocks = query({
     cursor: CURSOR,
   },
   run: (markdown: QueryableMarkdown, { language, cursor }, context) =>
-    list('code blocks', cursor, context, (scan, add) =>
+    list(markdown, 'code blocks', cursor, context, (scan, add) =>
       markdown.blocks(scan, (block) => {
         if (block.kind !== 'code') return true
         if (language && block.language.toLowerCase() !== language.toLowerCase()) return true
@@ -93,7 +94,7 @@ const links = query({
   description: 'Lists the links and images, each with its line (from 0).',
   parameters: { cursor: CURSOR },
   run: (markdown: QueryableMarkdown, { cursor }, context) =>
-    list('links', cursor, context, (scan, add) =>
+    list(markdown, 'links', cursor, context, (scan, add) =>
       markdown.eachLink(scan, ({ line, text, url }) =>
         add(line, `${brief(text.replaceAll('\n', ' '), 100)} -> ${url}`),
       ),
@@ -105,6 +106,7 @@ export const markdownQueries: readonly Query[] = [headings, section, codeBlocks,
 
 /** Lists what `walk` adds until an answer is full; what is left goes on at its line. */
 async function list(
+  { digest }: QueryableMarkdown,
   what: string,
   cursor: string | undefined,
   { signal }: QueryContext,
@@ -113,7 +115,7 @@ async function list(
   const rows: { readonly line: number; readonly text: string }[] = []
   let left = ANSWER_CHARS
   let next: number | undefined
-  const start = cursor ? readLineCursor(cursor).line : 0
+  const start = cursor ? readBlockCursor(cursor, digest) : 0
   const scan = { start, maxMs: SCAN_MS / 2, signal }
   const outOfTime = await walk(scan, (line, row) => {
     const text = `${line}: ${row}`
@@ -134,6 +136,6 @@ async function list(
   return {
     text,
     leftOut: `${what} from line ${goOn} on${why}`,
-    cursor: lineCursor({ line: goOn, offset: 0 }),
+    cursor: blockCursor(goOn, digest),
   }
 }

@@ -158,10 +158,10 @@ describe('forged JSON tools', () => {
     )
     const fields = ['id', 'address.city']
     expect(await ask(artifact, 'json_pluck', { path: 'users', fields, limit: 1 })).toBe(
-      '0: {"id":0,"address.city":"Ulm"}\n[left out: items from 1 on; to go on, call again with cursor "item:1@71"]',
+      '0: {"id":0,"address.city":"Ulm"}\n[left out: items from 1 on; to go on, call again with cursor "item:1@71#b4386125"]',
     )
     expect(await ask(artifact, 'json_slice', { path: 'users', cursor: 'item:5@9' })).toMatch(
-      /^Error: This is not valid JSON/,
+      /^Error: `item:5@9` is not a cursor of this query/,
     )
   })
 

@@ -4,7 +4,7 @@ import type { JsonValue } from '../core/json.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
-import { type ItemPosition, readItemCursor } from './cursor.ts'
+import { itemCursor, readItemCursor } from './cursor.ts'
 import {
   findRoot,
   type JsonPlace,
@@ -125,15 +125,17 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     })
   }
 
-  /** Goes over the items at a path; the way in for queries of subclasses. */
+  /** Goes over the items at a path, and gives a cursor to go on; the way in for queries of subclasses. */
   async walk(
     path: string,
     { cursor, ...range }: Omit<ItemRange, 'after'> & { readonly cursor?: string | undefined },
     take: (item: JsonItem) => Taking,
-  ): Promise<ItemsEnd> {
+  ): Promise<ItemsEnd & { readonly cursor?: string }> {
     const place = await this.#container(path, range)
-    const after: ItemPosition | undefined = cursor ? readItemCursor(cursor) : undefined
-    return walkItems(this.reader, place, { ...range, ...(after && { after }) }, take)
+    const source = `${this.digest}:${place.byte}`
+    const after = cursor ? { after: readItemCursor(cursor, source) } : {}
+    const end = await walkItems(this.reader, place, { ...range, ...after }, take)
+    return end.next === undefined ? end : { ...end, cursor: itemCursor(end.next, source) }
   }
 
   /** The text of the value at a path, as it is written; absent when it is larger than `maxBytes`. */

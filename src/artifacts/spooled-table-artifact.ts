@@ -3,7 +3,7 @@ import { BobbinError } from '../core/error.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { CsvRow } from './csv-scanner.ts'
 import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
-import type { ItemPosition } from './cursor.ts'
+import { type ItemPosition, itemCursor, readItemCursor } from './cursor.ts'
 import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
@@ -43,6 +43,7 @@ export interface RowsEnd {
   readonly next: ItemPosition | undefined
   readonly outOfTime: boolean
   readonly seen: number
+  readonly cursor?: string
 }
 
 /** A table as CSV, TSV or the like: its first row names the columns, its delimiter is detected. */
@@ -103,12 +104,23 @@ export class SpooledTableArtifact extends SpooledArtifact {
     return { groups, otherRows, rows }
   }
 
-  /** Goes over rows with a cursor; the way in for queries of subclasses. */
+  /** Goes over rows, and gives a cursor to go on; the way in for queries of subclasses. */
   async walk(
-    { start, end, ...scan }: RowScan & { readonly start: number; readonly end: number },
+    {
+      start,
+      end,
+      cursor,
+      ...range
+    }: RowScan & {
+      readonly start: number
+      readonly end: number
+      readonly cursor?: string | undefined
+    },
     take: (row: TableRow) => 'taken' | 'passed' | 'full',
   ): Promise<RowsEnd> {
     const dialect = await dialectOf(this.reader)
+    const after = cursor ? { after: readItemCursor(cursor, this.digest) } : {}
+    const scan = { ...range, ...after }
     let behind: ItemPosition = scan.after ?? { index: 0, byte: dialect.byte }
     let isFull = false
     const first = Math.max(0, start)
@@ -129,7 +141,12 @@ export class SpooledTableArtifact extends SpooledArtifact {
     }
     const outOfTime = ended === 'time'
     const next = isFull || outOfTime ? behind : undefined
-    return { next, outOfTime, seen: Math.max(0, behind.index - 1) }
+    return {
+      next,
+      outOfTime,
+      seen: Math.max(0, behind.index - 1),
+      ...(next && { cursor: itemCursor(next, this.digest) }),
+    }
   }
 
   /** A test for rows; `E_INVALID_PATH` with the columns there are when there is no such column. */

@@ -2,7 +2,6 @@ import { brief } from '../core/cut-text.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { ANSWER_CHARS, SCAN_MS } from './answer-limits.ts'
 import type { RowScan } from './csv-table.ts'
-import { itemCursor, readItemCursor } from './cursor.ts'
 import { FILTER_OPERATORS, type FilterOperand, type FilterOperator } from './json-filter.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
 
@@ -30,12 +29,17 @@ interface QueryableTable {
     readonly value?: FilterOperand
   }): Promise<(row: Row) => boolean>
   walk(
-    range: RowScan & { readonly start: number; readonly end: number },
+    range: RowScan & {
+      readonly start: number
+      readonly end: number
+      readonly cursor?: string | undefined
+    },
     take: (row: Row) => 'taken' | 'passed' | 'full',
   ): Promise<{
     readonly next: { readonly index: number; readonly byte: number } | undefined
     readonly outOfTime: boolean
     readonly seen: number
+    readonly cursor?: string
   }>
 }
 
@@ -160,7 +164,7 @@ async function listRows(
     end: Number.POSITIVE_INFINITY,
     maxMs: SCAN_MS / 2,
     signal,
-    ...(cursor && { after: readItemCursor(cursor) }),
+    cursor,
   }
   const end = await table.walk(scan, (row) => {
     if (!fits(row)) return 'passed'
@@ -176,7 +180,7 @@ async function listRows(
   if (end.next === undefined) return { text }
   const why = end.outOfTime ? ', because time was up' : ''
   const leftOut = `rows from ${Math.max(0, end.next.index - 1)} on${why}`
-  return { text, leftOut, cursor: itemCursor(end.next) }
+  return { text, leftOut, ...(end.cursor && { cursor: end.cursor }) }
 }
 
 /** One row on one line: cells are cut, and line ends in them are shown escaped. */

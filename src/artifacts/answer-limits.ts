@@ -1,7 +1,8 @@
 /** What one answer to a model may hold: about four thousand tokens. */
 export const ANSWER_CHARS = 16_000
-/** Lines in one answer: asked for at most, and when nothing is asked. */
+/** Lines that can be asked for in one answer. */
 export const MAX_LINES = 2_000
+/** Lines in one answer when nothing is asked. */
 export const DEFAULT_LINES = 100
 /** How much of one line an answer of several lines shows. */
 export const LINE_CHARS = 2_000

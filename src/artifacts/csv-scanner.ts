@@ -15,7 +15,7 @@ export interface CsvRow {
 }
 
 /** What becomes of a scan behind a row: it goes on, ends, or waits until it is resumed. */
-export type CsvWish = 'go on' | 'stop' | 'pause'
+type CsvWish = 'go on' | 'stop' | 'pause'
 
 /** Where a scan begins: a byte that begins a row, and the rows before it. */
 export interface CsvStart {

@@ -11,6 +11,7 @@ export interface CsvDialect {
   readonly byte: number
 }
 
+/** How far a scan over rows goes, and where it begins. */
 export interface RowScan {
   readonly signal?: AbortSignal
   readonly maxMs?: number

@@ -16,6 +16,7 @@ export interface JsonPlace {
   readonly isRoot: boolean
 }
 
+/** How long a scan may go on. */
 export interface ScanOptions {
   readonly signal?: AbortSignal
   /** How long to go on; forever unless told. */

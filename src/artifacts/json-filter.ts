@@ -1,5 +1,6 @@
 import type { JsonValue } from '../core/json.ts'
 
+/** How a value can be compared. */
 export const FILTER_OPERATORS = [
   'equals',
   'not_equals',
@@ -10,7 +11,9 @@ export const FILTER_OPERATORS = [
   'missing',
 ] as const
 
+/** One way to compare a value. */
 export type FilterOperator = (typeof FILTER_OPERATORS)[number]
+/** What a value is compared with. */
 export type FilterOperand = string | number | boolean | null | undefined
 
 type Test = (value: JsonValue | undefined, operand: FilterOperand) => boolean

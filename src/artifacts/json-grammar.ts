@@ -11,9 +11,13 @@ export function typeOf(byte: number): JsonType | undefined {
 }
 
 const ESCAPED = new Set(new TextEncoder().encode('"\\/bfnrt'))
+/** Whether a byte may stand behind a backslash, `u` excepted. */
 export const isEscaped = (byte: number) => ESCAPED.has(byte)
+/** Whether a byte is a hexadecimal digit. */
 export const isHex = (byte: number) =>
   isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+/** Whether a byte is space to JSON. */
 export const isSpace = (byte: number) =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+/** Whether a byte is a decimal digit. */
 export const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39

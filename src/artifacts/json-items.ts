@@ -17,6 +17,7 @@ export interface JsonItem {
   readonly bytes: Uint8Array | undefined
 }
 
+/** Which items to go over, and for how long. */
 export interface ItemRange extends ScanOptions {
   /** Go on behind this position, instead of `start`. */
   readonly after?: ItemPosition

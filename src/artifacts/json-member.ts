@@ -4,6 +4,7 @@ export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
 /** Whose members are scanned: those of an array or object, or the values of NDJSON. */
 export type JsonContainer = 'array' | 'object' | 'lines'
 
+/** A member of a container whose value begins. */
 export interface JsonMember {
   readonly index: number
   /** The key of an object's member, cut when it is very long. */
@@ -12,6 +13,7 @@ export interface JsonMember {
   readonly start: number
 }
 
+/** A member of a container whose value is over. */
 export interface EndedMember extends JsonMember {
   readonly end: number
   /** The bytes, when they were asked for and are not too many; good until `end` returns. */

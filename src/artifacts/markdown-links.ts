@@ -2,6 +2,7 @@ import type { Token } from 'marked'
 import { cutText } from '../core/cut-text.ts'
 import type { Steps } from './steps.ts'
 
+/** A link or an image, and the line on which it is. */
 export interface MarkdownLink {
   readonly line: number
   readonly text: string

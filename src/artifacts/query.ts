@@ -25,6 +25,7 @@ export type Parameter =
   | (Described & { readonly type: 'strings'; readonly maxItems: number })
   | (Described & { readonly type: 'scalar' })
 
+/** The parameters of a query by name. */
 export type Parameters = Readonly<Record<string, Parameter>>
 
 type ValueOf<P extends Parameter> = P extends { readonly type: 'integer' }

@@ -8,9 +8,12 @@ import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
 import { runAtOnce, runInTurns } from './steps.ts'
 
+/** A heading, its level and its line. */
 export type MarkdownHeading = Extract<MarkdownBlock, { kind: 'heading' }>
+/** A fenced code block and the lines that it takes. */
 export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>
 
+/** Where a scan over blocks begins, and how long it may go on. */
 export interface MarkdownScan {
   /** The line to begin at; it must begin a block. */
   readonly start?: number

@@ -25,6 +25,7 @@ export interface TableCondition {
   readonly value?: FilterOperand
 }
 
+/** How often the values of a column occur. */
 export interface GroupCounts {
   /** Most frequent first. */
   readonly groups: readonly { readonly value: string; readonly count: number }[]
@@ -39,6 +40,7 @@ export interface TableRow {
   readonly cells: readonly string[]
 }
 
+/** Where a walk over rows ended, and where to go on unless there is nothing more. */
 export interface RowsEnd {
   readonly next: ItemPosition | undefined
   readonly outOfTime: boolean

@@ -56,6 +56,7 @@ const storedMediaSchema = v.strictObject({
 export type RawMedia = v.InferInput<typeof rawMediaSchema>
 type MediaFields = Omit<v.InferOutput<typeof rawMediaSchema>, 'reader'>
 
+/** The fields of a media, as they were parsed. */
 export interface Media extends Readonly<MediaFields> {}
 
 /** A picture, sound, film or document: its bytes are read lazily and never become text. */

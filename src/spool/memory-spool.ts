@@ -9,6 +9,7 @@ import { assertGrace, assertQuota } from './spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from './spool-store.ts'
 import { wind } from './wind.ts'
 
+/** How a memory spool is bounded, and whose time it goes by. */
 export interface MemorySpoolOptions {
   /** The most bytes the store may hold; a write that would exceed it is refused. */
   readonly quotaBytes?: number

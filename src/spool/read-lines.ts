@@ -12,6 +12,7 @@ const NEWLINE = 10
 const READ_BYTES = 64 * 1024
 const SHORT_LINE_BYTES = 1024
 
+/** Which lines to read, and how much of them. */
 export interface ReadLinesOptions {
   /** The first line, counted from 0. */
   readonly from: number
@@ -22,6 +23,7 @@ export interface ReadLinesOptions {
   readonly maxChars?: number
 }
 
+/** The lines that were read, and where to go on. */
 export interface ReadLinesResult {
   readonly lines: readonly LineText[]
   /** Where to go on; absent when the lines asked for, or the spool, are at an end. */

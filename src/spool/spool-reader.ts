@@ -22,6 +22,7 @@ export interface SpoolReader {
   verify(): Promise<void>
 }
 
+/** Which bytes to stream, and how they are handed over. */
 export interface ByteRange {
   readonly start?: number
   readonly end?: number

@@ -26,6 +26,7 @@ export interface SpoolStore {
   sweep(live: ReadonlySet<string>, options?: { readonly graceMs?: number }): Promise<SweepReport>
 }
 
+/** What a sweep kept and what it removed. */
 export interface SweepReport {
   readonly kept: number
   /** Spools only; leftovers of interrupted writes count in `bytesFreed` alone. */

@@ -4,6 +4,7 @@ import { BLOCK_BYTES, LineCounter, type LineIndex } from './line-index.ts'
 import { bytesOf } from './spool-input.ts'
 import type { SpoolInput } from './spool-store.ts'
 
+/** Where the blocks of a spool go, and what may end the winding. */
 export interface Winding {
   readonly signal?: AbortSignal
   /** Takes one block of `BLOCK_BYTES` (the last is shorter); the bytes may be overwritten afterwards. */

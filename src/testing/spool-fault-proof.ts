@@ -9,6 +9,7 @@ import { fileSpool } from '../stores/fs/file-spool.ts'
 import { nodeFileSystem } from '../stores/fs/file-system.ts'
 import { type Fault, faultyFileSystem } from './faulty-file-system.ts'
 
+/** Something done to a spool, and what may and must be there afterwards. */
 export interface FaultScenario {
   readonly name: string
   /** What is stored, without faults, before the act. */

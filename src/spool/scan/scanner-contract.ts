@@ -9,6 +9,7 @@ export interface Scanner {
   finder(needle: Uint8Array, fold?: boolean): Finder
 }
 
+/** A search that is ready to run over any bytes. */
 export interface Finder {
   /**
    * Prepares `bytes` for several searches; the function gives the first position at or after `from`,

@@ -8,6 +8,7 @@ export interface FoundLine extends LineText {
   readonly isMatch: boolean
 }
 
+/** A line that matches, before its text is read. */
 export interface MatchedLine {
   readonly line: number
   /** Where the line begins. */
@@ -16,14 +17,16 @@ export interface MatchedLine {
   readonly focus: number
 }
 
-export interface Showing {
+/** How much of the matches and of their surroundings to show. */
+interface Showing {
   readonly before?: number
   readonly after?: number
   readonly maxLineChars?: number
   readonly maxChars?: number
 }
 
-export interface CollectedLines {
+/** The lines of an answer, and the first match that had no room in it. */
+interface CollectedLines {
   readonly lines: readonly FoundLine[]
   readonly matches: number
   /** The first matching line that did not fit. */

@@ -5,6 +5,7 @@ import { nextTurn } from '../event-loop.ts'
 import { MAX_NEEDLE_BYTES } from '../scan/scanner.ts'
 import { type Program, programOf, requiredText } from './program.ts'
 
+/** What to look for. */
 export interface PatternOptions {
   readonly pattern: string
   /** True when the pattern is text to find as it is. */

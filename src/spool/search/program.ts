@@ -9,6 +9,7 @@ export interface Program {
   readonly hasWordBoundary: boolean
 }
 
+/** One instruction of a program, as `re2js` compiles it. */
 export interface Instruction {
   readonly op: number
   readonly out: number

@@ -6,6 +6,7 @@ import { type LineMatch, LineMatcher } from './line-matcher.ts'
 import { lineNumbers } from './line-numbers.ts'
 import { compilePattern, type PatternOptions } from './pattern.ts'
 
+/** What to look for, where to begin, and what bounds the answer. */
 export interface SearchOptions extends PatternOptions {
   /** Lines of context before and after each match (0). */
   readonly before?: number
@@ -27,6 +28,7 @@ export interface SearchOptions extends PatternOptions {
   readonly now?: () => number
 }
 
+/** What a search found, what ended it, and where to go on. */
 export interface SearchAnswer {
   /** Matching lines and their context, in order, each once. */
   readonly lines: readonly FoundLine[]

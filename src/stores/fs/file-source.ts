@@ -8,6 +8,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { FileFacts, FileSystem } from './file-system.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 
+/** What a source of stored bytes works with. */
 export interface FileSourceParts {
   /** A file system whose errors are typed for reading. */
   readonly fs: FileSystem

@@ -10,6 +10,7 @@ export interface FileFacts {
   readonly version: string
 }
 
+/** A file that is open for reading or for appending. */
 export interface OpenFile {
   /** Fills `target` from `position`; less than its length only at the end of the file. */
   read(target: Uint8Array, position: number): Promise<number>

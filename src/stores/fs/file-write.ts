@@ -13,6 +13,7 @@ export interface StagedSpool {
   readonly lines: string
 }
 
+/** What a write needs beside its data. */
 export interface Staging {
   /** Unguessable: it names the temporary files. */
   readonly id: string

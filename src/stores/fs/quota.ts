@@ -10,6 +10,7 @@ export interface Reservation {
   release(): void
 }
 
+/** The room that one tenant has left. */
 export interface Quota {
   reserve(): Promise<Reservation>
   free(bytes: number): void

@@ -52,6 +52,7 @@ export function parseFileName(
   return { digest: match[1], part: match[2] === 'blob' ? 'blob' : 'lines' }
 }
 
+/** True for the name of a folder that `shard` gives. */
 export function isShardName(name: string): boolean {
   return /^[0-9a-f]{2}$/.test(name)
 }

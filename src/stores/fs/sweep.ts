@@ -28,6 +28,7 @@ export async function* storedSpools(
   }
 }
 
+/** What may go, and what a sweep works with. */
 export interface Sweeping {
   readonly live: ReadonlySet<string>
   /** Only what was written before this moment may go. */

@@ -121,6 +121,32 @@ describe('JsonScanner', () => {
     )
   })
 
+  it('takes and refuses what JSON.parse does, any root, wherever the text is cut in two', () => {
+    const space = fc.constantFrom('', ' ', '\n', '\t\r\n ')
+    const behind = fc.constantFrom('', '', '', ' ', ',', ']', '}', '1', '"', '{}', 'null', '\ufeff')
+    const damage = fc.tuple(fc.nat(), fc.constantFrom('', '"', '\\', ',', '}', '-', 'e', '\u0001'))
+    const json = fc.oneof(fc.json({ stringUnit: 'binary', maxDepth: 2 }), fc.constant('-0.5e+10'))
+    fc.assert(
+      fc.property(space, json, behind, fc.option(damage), (before, value, after, broken) => {
+        let text = before + value + after
+        if (broken !== null) {
+          const at = broken[0] % text.length
+          text = text.slice(0, at) + broken[1] + text.slice(at + 1)
+        }
+        const bytes = encode(text.toWellFormed())
+        const expected = isJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+        for (let cut = 0; cut <= bytes.length; cut++) {
+          expect({ text, cut, accepted: acceptsCut(bytes, cut) }).toEqual({
+            text,
+            cut,
+            accepted: expected,
+          })
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
   it('finds the same members wherever the text is cut in two', () => {
     const text =
       '[{"a\\u00e9\\"":"\\ud83e\\uddf5 🧵","a":-0.5e+10},[[],{}],"\\\\",true,null,1E2,-0,"é"]'
@@ -234,6 +260,20 @@ describe('JsonScanner', () => {
     ])
   })
 })
+
+function acceptsCut(bytes: Uint8Array, cut: number): boolean {
+  const listener = { begin: () => 'keep' as const, end: () => 'go on' as const }
+  const scanner = new JsonScanner(listener, { byte: 0, whole: true })
+  try {
+    scanner.write(bytes.subarray(0, cut))
+    scanner.write(bytes.subarray(cut))
+    scanner.finish()
+    return true
+  } catch (error) {
+    if (!isBobbinError(error, 'E_ARTIFACT_MALFORMED')) throw error
+    return false
+  }
+}
 
 function isJson(text: string): boolean {
   try {

@@ -4,6 +4,7 @@ import { byteSlices } from '../spool/byte-slices.ts'
 import { pacer } from '../spool/event-loop.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { MAX_VALUE_BYTES } from './json-capture.ts'
+import { AT_END, unexpectedByte } from './json-fault.ts'
 import { isSpace, typeOf } from './json-grammar.ts'
 import type { JsonContainer, JsonType, MemberListener, ScanStart } from './json-member.ts'
 import { formatPath, type JsonPath, pathLeadsNowhere } from './json-path.ts'
@@ -142,7 +143,7 @@ function startOf(
 /** The bytes of a small value, as it is written; `E_LIMIT_EXCEEDED` for a large one. */
 export async function readValue(
   reader: SpoolReader,
-  { byte, type }: JsonPlace,
+  { byte, type, isRoot }: JsonPlace,
   limit = MAX_VALUE_BYTES,
 ): Promise<Uint8Array> {
   const bytes = await reader.read(byte, byte + limit + 1)
@@ -155,9 +156,26 @@ export async function readValue(
     await pace()
   }
   if (!scanner.done && byte + bytes.length >= reader.byteLength) scanner.finish()
-  if (scanner.done && scanner.position <= limit) return bytes.subarray(0, scanner.position)
-  const message = `This ${type} has more than ${limit} bytes: take a part of it by a longer path, by its keys, or by a slice.`
-  throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'json', limit, actual: limit + 1 })
+  if (!scanner.done || scanner.position > limit) throw valueTooLarge(type, limit)
+  if (isRoot) await requireEnd(reader, byte + scanner.position)
+  return bytes.subarray(0, scanner.position)
+}
+
+/** An error for a value that has more than `limit` bytes. */
+export function valueTooLarge(
+  type: JsonPlace['type'],
+  limit = MAX_VALUE_BYTES,
+): BobbinError<'E_LIMIT_EXCEEDED'> {
+  const what = type === 'lines' ? 'NDJSON' : type
+  const message = `This ${what} has more than ${limit} bytes: take a part of it by a longer path, by its keys, or by a slice.`
+  return new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'json', limit, actual: limit + 1 })
+}
+
+/** A document is all there is: only space may come behind it. */
+async function requireEnd(reader: SpoolReader, from: number): Promise<void> {
+  const at = await skipSpace(reader, from)
+  const [byte] = await reader.read(at, at + 1)
+  if (byte !== undefined) throw unexpectedByte(at, byte, AT_END)
 }
 
 /** NDJSON has a whole value on its first line and another behind it. */

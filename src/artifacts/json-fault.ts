@@ -16,6 +16,9 @@ const EXPECTED: readonly string[] = [
   'nothing more',
 ]
 
+/** The state in which nothing more should come. */
+export const AT_END = EXPECTED.length - 1
+
 /** An error for a byte that should be another one. */
 export function unexpectedByte(position: number, byte: number, state: number): BobbinError {
   const found = byte < 0x21 || byte > 0x7e ? `byte ${byte}` : `\`${String.fromCharCode(byte)}\``

@@ -55,7 +55,8 @@ export async function walkItems(
   let large: { readonly item: JsonItem; readonly behind: ItemPosition } | undefined
   const scanned = await scanMembers(reader, place, after, options, {
     begin({ index }) {
-      if (index >= end) return 'stop'
+      // Said this way round, a range that is no number is empty.
+      if (!(index < end)) return 'stop'
       return index < start ? 'skip' : 'keep'
     },
     end({ index, key, type, start: from, end: to, bytes }) {

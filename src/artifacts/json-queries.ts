@@ -11,12 +11,13 @@ import type { Steps } from './steps.ts'
 
 /** What the queries on JSON need of an artifact. */
 interface QueryableJson {
-  type(path?: string): Promise<JsonPlace['type']>
+  type(path?: string, options?: ScanOptions): Promise<JsonPlace['type']>
   keys(path?: string, options?: ScanOptions): Promise<string[]>
   length(path?: string, options?: ScanOptions): Promise<number>
   textAt(
     path: string,
     maxBytes: number,
+    options?: ScanOptions,
   ): Promise<{ readonly type: string; readonly text: string | undefined }>
   walk(
     path: string,
@@ -52,8 +53,8 @@ const type = query({
   name: 'json_type',
   description: 'Tells the type of a value: object, array, string, number, boolean, null or NDJSON.',
   parameters: { path: PATH },
-  async run(json: QueryableJson, { path }) {
-    const found = await json.type(path)
+  async run(json: QueryableJson, { path }, { signal }) {
+    const found = await json.type(path, { signal })
     return found === 'lines' ? 'NDJSON: one value a line' : found
   },
 })
@@ -93,8 +94,8 @@ const get = query({
   name: 'json_get',
   description: 'Shows the value at a path, as it is written in the document.',
   parameters: { path: PATH },
-  async run(json: QueryableJson, { path }) {
-    const found = await json.textAt(path, ANSWER_CHARS)
+  async run(json: QueryableJson, { path }, { signal }) {
+    const found = await json.textAt(path, ANSWER_CHARS, { signal })
     if (found.text !== undefined) return found.text
     const what = found.type === 'lines' ? 'NDJSON' : found.type
     return `(this ${what} is too large to show at once: use json_keys and a longer path, or json_slice with this path)`

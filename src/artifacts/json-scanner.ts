@@ -1,5 +1,5 @@
 import { JsonCapture } from './json-capture.ts'
-import { malformedJson, unexpectedByte } from './json-fault.ts'
+import { AT_END, malformedJson, unexpectedByte } from './json-fault.ts'
 import { isDigit, isEscaped, isHex, isSpace, typeOf } from './json-grammar.ts'
 import type { JsonMember, JsonType, MemberListener, ScanStart } from './json-member.ts'
 
@@ -15,7 +15,7 @@ const STRING = 7
 const ESCAPE = 8
 const HEX = 9
 const LITERAL = 10
-const DONE = 11
+const DONE = AT_END
 const MINUS = 12
 const ZERO = 13
 const INTEGER = 14

@@ -3,6 +3,7 @@ import { askArtifact as ask } from '../../test/ask-artifact.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
+import type { ByteRange, SpoolReader } from '../spool/spool-reader.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
 import { SpooledJsonArtifact } from './spooled-json-artifact.ts'
 
@@ -117,6 +118,67 @@ describe('SpooledJsonArtifact', () => {
     await expect((await json('['.repeat(100_000))).length()).rejects.toThrow('nested deeper')
   })
 
+  it.each(['{"a":1} x', '{"a":1}{"b":2}', '{\n"a":1\n}\n{\n"b":2\n}', '[1]]', '1,', '"x"\u0000'])(
+    'gives no document that something stands behind: %j',
+    async (text) => {
+      const artifact = await json(text)
+      await expect(artifact.get()).rejects.toSatisfy(code('E_ARTIFACT_MALFORMED'))
+      expect(await ask(artifact, 'json_get')).toMatch(/^Error: This is not valid JSON/)
+    },
+  )
+
+  it('gives NDJSON with blank lines around its values, whole or not at all', async () => {
+    const artifact = await json('\n \r\n{"a":1}\r\n\n\t\n[2]\n\n3')
+    expect(await artifact.get()).toEqual([{ a: 1 }, [2], 3])
+    expect(await artifact.length()).toBe(3)
+    expect(await artifact.pluck('a')).toEqual([1, null, null])
+    expect(await (await json('1\n'.repeat(12_000))).get()).toHaveLength(12_000)
+    const large = await json('"0123456789"\n'.repeat(100_000))
+    await expect(large.get()).rejects.toSatisfy(code('E_LIMIT_EXCEEDED'))
+    expect(await large.slice(99_999, 1e9)).toEqual(['0123456789'])
+  })
+
+  it('tells which line of NDJSON is broken, and gives those before', async () => {
+    const artifact = await json('{"a":1}\n{"a":2}\n{"a" 3}\n{"a":4}\n')
+    expect(await artifact.slice(0, 2)).toEqual([{ a: 1 }, { a: 2 }])
+    await expect(artifact.length()).rejects.toThrow('at byte 21 stands `3`')
+  })
+
+  it('gives nothing for a range that is no number, or behind the end', async () => {
+    const artifact = await json('[1,2,3]')
+    expect(await artifact.slice(0, Number.NaN)).toEqual([])
+    expect(await artifact.slice(Number.NaN, 3)).toEqual([])
+    expect(await artifact.slice(1e300, 1e301)).toEqual([])
+    expect(await artifact.slice(2, 1)).toEqual([])
+    expect(await artifact.slice(-5, Number.POSITIVE_INFINITY)).toEqual([1, 2, 3])
+  })
+
+  it('takes the first of equal keys by path, and counts them all', async () => {
+    const artifact = await json('{"a":1,"a":{"b":2},"a":3}')
+    expect(await artifact.get('a')).toBe(1)
+    expect(await artifact.length()).toBe(3)
+    expect(await artifact.keys()).toEqual(['a'])
+    expect(await artifact.slice(0, 9)).toEqual([1, { b: 2 }, 3])
+  })
+
+  it('stops looking for a path when its signal aborts', async () => {
+    const { reader, read } = counted(await spool.write(`[${'1,'.repeat(8_000_000)}1]`))
+    const artifact = new SpooledJsonArtifact(reader)
+    await artifact.type()
+    for (const ask of [
+      (signal: AbortSignal) => artifact.type('[7999999]', { signal }),
+      (signal: AbortSignal) => artifact.get('[7999999]', { signal }),
+      (signal: AbortSignal) => artifact.textAt('[7999999]', 100, { signal }),
+    ]) {
+      const before = read()
+      const abort = new AbortController()
+      const asking = ask(abort.signal)
+      setTimeout(() => abort.abort(), 1)
+      await expect(asking).rejects.toMatchObject({ name: 'AbortError' })
+      expect(read() - before).toBeLessThan(10_000_000)
+    }
+  })
+
   it('refuses to hold a value that is too large', async () => {
     const artifact = await json(JSON.stringify({ big: 'x'.repeat(2_000_000), small: 1 }))
     await expect(artifact.get('big')).rejects.toSatisfy(code('E_LIMIT_EXCEEDED'))
@@ -183,3 +245,18 @@ describe('forged JSON tools', () => {
     )
   })
 })
+
+/** A reader that tells how many bytes were streamed from it. */
+function counted(inner: SpoolReader): { readonly reader: SpoolReader; read(): number } {
+  let bytes = 0
+  const reader = {
+    ...inner,
+    async *stream(range?: ByteRange) {
+      for await (const chunk of inner.stream(range)) {
+        bytes += chunk.length
+        yield chunk
+      }
+    },
+  }
+  return { reader, read: () => bytes }
+}

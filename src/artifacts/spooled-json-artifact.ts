@@ -5,6 +5,7 @@ import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import { itemCursor, readItemCursor } from './cursor.ts'
+import { MAX_VALUE_BYTES } from './json-capture.ts'
 import {
   findRoot,
   type JsonPlace,
@@ -12,6 +13,7 @@ import {
   readValue,
   type ScanOptions,
   scanMembers,
+  valueTooLarge,
 } from './json-document.ts'
 import type { FilterOperand, FilterOperator } from './json-filter.ts'
 import {
@@ -60,8 +62,8 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   static override readonly queries: readonly Query[] = jsonQueries
 
   /** The type at a path; `lines` for NDJSON as a whole. */
-  async type(path = ''): Promise<JsonPlace['type']> {
-    return (await this.#at(path)).type
+  async type(path = '', options: Pick<ScanOptions, 'signal'> = {}): Promise<JsonPlace['type']> {
+    return (await this.#at(path, options)).type
   }
 
   /** The keys of an object; of an array or NDJSON, those of its first thousand items. */
@@ -94,19 +96,25 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     return (await scanMembers(this.reader, place, undefined, options, skip)).count
   }
 
-  /** The value at a path, refused above 1 MB. */
-  async get(path = ''): Promise<JsonValue> {
-    const place = await this.#at(path)
-    if (place.type === 'lines') return this.slice(0, MAX_ITEMS)
+  /** The value at a path, refused above 1 MB; all values of NDJSON in an array. */
+  async get(path = '', options: Pick<ScanOptions, 'signal'> = {}): Promise<JsonValue> {
+    const place = await this.#at(path, options)
+    if (place.type === 'lines') {
+      if (this.byteLength() - place.byte > MAX_VALUE_BYTES) throw valueTooLarge('lines')
+      return this.#collect(options, valueOf, Number.POSITIVE_INFINITY)
+    }
     return runInTurns(valueOfBytes(await readValue(this.reader, place)), pacer())
   }
 
-  /** Items `start` to before `end` of an array, an object's values, or NDJSON; `null` for one above 1 MB. */
+  /**
+   * Items `start` to before `end` of an array, an object's values, or NDJSON, at most 10,000; `null` for one above
+   * 1 MB.
+   */
   async slice(start: number, end: number, options: JsonRange = {}): Promise<JsonValue[]> {
     return this.#collect({ ...options, start, end }, valueOf)
   }
 
-  /** One field of every item in the range; `null` where an item lacks it or is above 1 MB. */
+  /** One field of the items in the range, at most 10,000; `null` where an item lacks it or is above 1 MB. */
   async pluck(field: string, range: JsonRange = {}): Promise<JsonValue[]> {
     const path = lookUpSteps(parsePath(field))
     return this.#collect(range, function* ({ bytes }) {
@@ -115,7 +123,7 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     })
   }
 
-  /** The items in the range that satisfy a condition; those above 1 MB are not looked into, and not among them. */
+  /** The first 10,000 items in the range that satisfy a condition; those above 1 MB are passed over. */
   async filter(condition: JsonCondition, range: JsonRange = {}): Promise<JsonValue[]> {
     const { operator, value } = condition
     const field = lookUpSteps(parsePath(condition.field))
@@ -142,8 +150,9 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   async textAt(
     path: string,
     maxBytes: number,
+    options: Pick<ScanOptions, 'signal'> = {},
   ): Promise<{ readonly type: JsonPlace['type']; readonly text: string | undefined }> {
-    const place = await this.#at(path)
+    const place = await this.#at(path, options)
     if (place.type === 'lines') return { type: 'lines', text: undefined }
     try {
       return { type: place.type, text: decodeUtf8(await readValue(this.reader, place, maxBytes)) }
@@ -176,13 +185,14 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   async #collect(
     { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options }: JsonRange,
     pick: (item: JsonItem) => Steps<JsonValue | undefined>,
+    limit = MAX_ITEMS,
   ): Promise<JsonValue[]> {
     const picked: JsonValue[] = []
     await this.walk(path, { ...options, start: Math.max(0, start), end }, function* (item) {
       const value = yield* pick(item)
       if (value === undefined) return 'passed'
       picked.push(value)
-      return picked.length < MAX_ITEMS ? 'taken' : 'full'
+      return picked.length < limit ? 'taken' : 'full'
     })
     return picked
   }

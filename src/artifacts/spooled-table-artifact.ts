@@ -63,7 +63,7 @@ export class SpooledTableArtifact extends SpooledArtifact {
     return columns
   }
 
-  /** Rows `start` to before `end`, counted from 0 behind the header. */
+  /** Rows `start` to before `end`, counted from 0 behind the header, at most 10,000. */
   async rows(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[][]> {
     return this.#collect({ start, end }, () => true)
   }
@@ -78,7 +78,7 @@ export class SpooledTableArtifact extends SpooledArtifact {
     return last
   }
 
-  /** The rows that satisfy a condition. */
+  /** The first 10,000 rows that satisfy a condition. */
   async filter(
     condition: TableCondition,
     { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -253,6 +254,43 @@ describe('fileSpool', () => {
     await rm(blobOf(folder, digest))
     await symlink(target, blobOf(folder, digest))
     await expect(store.read(digest)).rejects.toMatchObject({ code: 'E_SPOOL_NOT_FOUND' })
+  })
+
+  it('replaces a symbolic link in the place of a blob or an index, and leaves its target alone', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const { digest } = await store.write('hello')
+    const outside = fresh()
+    await mkdir(outside)
+    for (const path of [blobOf(folder, digest), linesOf(folder, digest)]) {
+      const target = join(outside, 'target')
+      await writeFile(target, 'not ours')
+      await rm(path)
+      await symlink(target, path)
+      expect(await store.delete(digest).catch(() => false)).toBe(path.endsWith('.lines'))
+      await store.write('hello')
+      await (await fileSpool(folder).read(digest)).verify()
+      expect((await lstat(path)).isFile()).toBe(true)
+      expect(await readFile(target, 'utf8')).toBe('not ours')
+    }
+  })
+
+  it('does not take its index from behind a symbolic link', async () => {
+    const folder = fresh()
+    const { digest } = await fileSpool(folder).write('a\nb\n')
+    const target = fresh()
+    await writeFile(target, await readFile(linesOf(folder, digest)))
+    await rm(linesOf(folder, digest))
+    await symlink(target, linesOf(folder, digest))
+    const opened: string[] = []
+    const openForReading: FileSystem['openForReading'] = (path) => {
+      opened.push(path)
+      return nodeFileSystem.openForReading(path)
+    }
+    const store = fileSpool(folder, { fileSystem: { ...nodeFileSystem, openForReading } })
+    expect((await store.read(digest)).lineCount).toBe(2)
+    expect(opened.map((path) => path.slice(-5))).toEqual(['.blob'])
+    expect((await lstat(linesOf(folder, digest))).isFile()).toBe(true)
   })
 
   it('sweeps leftovers of interrupted writes after the grace period, and foreign files never', async () => {

@@ -104,6 +104,23 @@ describe('searchSpool', () => {
     expect(shown).toEqual(['1', '2*', '3', '4*', '5', '7', '8*'])
   })
 
+  it('shows no more context than fits, however much is asked for', async () => {
+    const reader = await memorySpool().write(
+      `${'line\n'.repeat(5_000)}match\n${'line\n'.repeat(5_000)}`,
+    )
+    for (const context of [1e9, Number.POSITIVE_INFINITY, Number.MAX_VALUE]) {
+      const around = { before: context, after: context }
+      const { lines } = await searchSpool(reader, { pattern: 'match', ...around })
+      expect(lines).toHaveLength(101)
+      expect(lines[50]).toMatchObject({ line: 5_000, isMatch: true })
+    }
+    for (const context of [-1, Number.NaN, Number.NEGATIVE_INFINITY, 0.5]) {
+      const around = { before: context, after: context }
+      const { lines } = await searchSpool(reader, { pattern: 'match', ...around })
+      expect(lines.map(({ line }) => line)).toEqual([5_000])
+    }
+  })
+
   it('pages through every match with its cursor', async () => {
     const reader = await memorySpool().write(LOG.join('\n'))
     const expected = LOG.flatMap((line, i) => (line.includes('ERROR') ? [i] : []))

@@ -81,6 +81,30 @@ describe('fileSpool', () => {
     expect(await readdir(join(folder, 'shared', 'temporary'))).toEqual([])
   })
 
+  it('leaves nothing behind under temporary names when a source fails or is aborted', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const failing = async function* () {
+      yield 'x'.repeat(600_000)
+      throw new Error('the source failed')
+    }
+    await expect(store.write(failing())).rejects.toThrow('the source failed')
+    const signal = AbortSignal.timeout(20)
+    const endless = async function* () {
+      for (;;) yield 'x'.repeat(300_000)
+    }
+    await expect(store.write(endless(), { signal })).rejects.toThrow()
+    expect(await readdir(join(folder, 'shared', 'temporary'))).toEqual([])
+  })
+
+  it('keeps the index of what a sweep keeps', async () => {
+    const folder = fresh()
+    const store = fileSpool(folder)
+    const { digest } = await store.write('kept')
+    await store.sweep(new Set([digest]), { graceMs: -60_000 })
+    expect((await stat(linesOf(folder, digest))).isFile()).toBe(true)
+  })
+
   it('rebuilds an index that is missing, and keeps it', async () => {
     const folder = fresh()
     const { digest } = await fileSpool(folder).write('a\nb\n')

@@ -143,6 +143,26 @@ describe('SpooledArtifact.window', () => {
     expect(joined).toBe(multibyte.repeat(100))
   })
 
+  it('gives at most 10,000 lines, a million characters and 64 KB of a line', async () => {
+    const many = new SpooledArtifact(await memorySpool().write('x\n'.repeat(20_000)))
+    for (const lines of [await many.cat(), await many.head(1e9), await many.tail(1e9)]) {
+      expect(lines).toHaveLength(10_000)
+    }
+    const wide = new SpooledArtifact(
+      await memorySpool().write(`${'y'.repeat(999)}\n`.repeat(3_000)),
+    )
+    for (const lines of [await wide.cat(), await wide.head(1e9), await wide.tail(1e9)]) {
+      const characters = lines.join('\n').length
+      expect(characters).toBeLessThanOrEqual(1_000_000)
+      expect(characters).toBeGreaterThan(990_000)
+    }
+    const long = new SpooledArtifact(await memorySpool().write('z'.repeat(200_000)))
+    for (const [line] of [await long.cat(), await long.head(), await long.tail()]) {
+      expect(line).toHaveLength(65_536)
+    }
+    expect(await long.line(0)).toHaveLength(65_536)
+  })
+
   it('treats one line of 50 MB as safely as many short ones', async () => {
     const stored = await spool.write(endless('x日', 50_000_000))
     const { reader, bytes } = counting(stored)

@@ -90,6 +90,9 @@ describe('JSON of 100 MB', () => {
     expect(
       await grownWhile(async () => expect(await huge.keys()).toEqual(['big', 'after'])),
     ).toBeLessThan(MEMORY)
+    expect(
+      await grownWhile(async () => expect(await huge.slice(0, 2)).toEqual([null, 1])),
+    ).toBeLessThan(MEMORY)
     expect(await huge.get('after')).toBe(1)
     await expect(huge.get('big')).rejects.toThrow('more than 1000000 bytes')
     expect(await huge.length()).toBe(2)

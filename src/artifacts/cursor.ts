@@ -1,6 +1,7 @@
 import { sha256Hex } from '#hash'
 import { BobbinError } from '../core/error.ts'
 import type { LinePosition } from './line-window.ts'
+import type { MarkdownPlace } from './markdown-blocks.ts'
 
 /** A place in the lines of an artifact, as text that a model hands back; any line of any text is such a place. */
 export function lineCursor({ line, offset }: LinePosition): string {
@@ -32,15 +33,17 @@ export function readItemCursor(cursor: string, source: string): ItemPosition {
   return { index: Number(index), byte: Number(byte) }
 }
 
-/** The line that begins a block of `source`, as text that a model hands back. */
-export function blockCursor(line: number, source: string): string {
-  return signed(lineCursor({ line, offset: 0 }), source)
+/** A place among the blocks of `source`, as text that a model hands back. */
+export function blockCursor({ line, opened }: MarkdownPlace, source: string): string {
+  return signed(`line:${line}${opened === undefined ? '' : `~${opened}`}`, source)
 }
 
 /** Reads what `blockCursor` wrote for the same source. */
-export function readBlockCursor(cursor: string, source: string): number {
-  const [place = ''] = checked(cursor, source).split('#')
-  return readLineCursor(place).line
+export function readBlockCursor(cursor: string, source: string): MarkdownPlace {
+  const place = /^line:(\d{1,15})(?:~(\d{1,15}))?#/
+  const [, line, opened] = place.exec(checked(cursor, source)) ?? []
+  if (line === undefined) throw invalidCursor(cursor)
+  return { line: Number(line), ...(opened !== undefined && { opened: Number(opened) }) }
 }
 
 /**

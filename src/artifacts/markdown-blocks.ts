@@ -24,6 +24,12 @@ interface Fence {
   readonly language: string
 }
 
+/** A line to go on at, and the line that opened what it lies in: a fence, a comment, or front matter. */
+export interface MarkdownPlace {
+  readonly line: number
+  readonly opened?: number
+}
+
 const MAX_HEADING_CHARS = 500
 
 /**
@@ -34,16 +40,25 @@ export class MarkdownBlocks {
   #line: number
   #fence: Fence | undefined
   #inComment = false
+  #commentLine = 0
   #inFrontMatter = false
   #paragraph: { readonly line: number; readonly text: string } | undefined
 
-  constructor(firstLine = 0) {
+  /** Begins at a line; inside of what another line opened, if that is given. */
+  constructor(firstLine = 0, opened?: { readonly line: number; readonly text: string }) {
+    this.#line = opened?.line ?? firstLine
+    if (opened !== undefined) this.take(opened.text)
+    this.#paragraph = undefined
     this.#line = firstLine
   }
 
-  /** The line where the block under way begins: a later scan can begin there. */
-  get resumeLine(): number {
-    return this.#fence?.line ?? this.#paragraph?.line ?? this.#line
+  /** Where a later scan can go on: behind what was taken, but for text that the next line may make a heading. */
+  get place(): MarkdownPlace {
+    const line = this.#line
+    if (this.#fence !== undefined) return { line, opened: this.#fence.line }
+    if (this.#inComment) return { line, opened: this.#commentLine }
+    if (this.#inFrontMatter) return { line, opened: 0 }
+    return { line: this.#paragraph?.line ?? line }
   }
 
   /** Takes the next line and gives what it completes. */
@@ -65,8 +80,10 @@ export class MarkdownBlocks {
     const before = this.#endParagraph()
     if (fence !== undefined) this.#fence = fence
     else if (heading !== undefined) before.push(heading)
-    else if (text.trimStart().startsWith('<!--')) this.#inComment = !text.includes('-->')
-    else if (text.trim() !== '') this.#paragraph = { line, text }
+    else if (text.trimStart().startsWith('<!--')) {
+      this.#inComment = !text.includes('-->')
+      this.#commentLine = line
+    } else if (text.trim() !== '') this.#paragraph = { line, text }
     return before
   }
 

@@ -2,13 +2,14 @@ import { brief } from '../core/cut-text.ts'
 import { ANSWER_CHARS, LINE_CHARS, MAX_LINES, SCAN_MS } from './answer-limits.ts'
 import { blockCursor, readBlockCursor, readLineCursor } from './cursor.ts'
 import type { LineRange, LineWindow, WindowLimits } from './line-window.ts'
-import type { MarkdownBlock } from './markdown-blocks.ts'
+import type { MarkdownBlock, MarkdownPlace } from './markdown-blocks.ts'
 import type { MarkdownLink } from './markdown-links.ts'
 import { CURSOR, type Query, type QueryAnswer, type QueryContext, query } from './query.ts'
 import { fitLines } from './text-queries.ts'
 
 interface Scan {
   readonly start?: number
+  readonly opened?: number
   readonly maxMs?: number
   readonly signal?: AbortSignal
 }
@@ -16,8 +17,8 @@ interface Scan {
 /** What the queries on Markdown need of an artifact. */
 interface QueryableMarkdown {
   readonly digest: string
-  blocks(scan: Scan, visit: (block: MarkdownBlock) => boolean): Promise<number | undefined>
-  eachLink(scan: Scan, visit: (link: MarkdownLink) => boolean): Promise<number | undefined>
+  blocks(scan: Scan, visit: (block: MarkdownBlock) => boolean): Promise<MarkdownPlace | undefined>
+  eachLink(scan: Scan, visit: (link: MarkdownLink) => boolean): Promise<MarkdownPlace | undefined>
   section(heading: string, scan?: Scan): Promise<{ readonly start: number; readonly end: number }>
   window(range: LineRange, limits?: Partial<WindowLimits>): Promise<LineWindow>
 }
@@ -110,13 +111,16 @@ async function list(
   what: string,
   cursor: string | undefined,
   { signal }: QueryContext,
-  walk: (scan: Scan, add: (line: number, text: string) => boolean) => Promise<number | undefined>,
+  walk: (
+    scan: Scan,
+    add: (line: number, text: string) => boolean,
+  ) => Promise<MarkdownPlace | undefined>,
 ): Promise<QueryAnswer> {
   const rows: { readonly line: number; readonly text: string }[] = []
   let left = ANSWER_CHARS
   let next: number | undefined
-  const start = cursor ? readBlockCursor(cursor, digest) : 0
-  const scan = { start, maxMs: SCAN_MS / 2, signal }
+  const { line: start, ...inside } = cursor ? readBlockCursor(cursor, digest) : { line: 0 }
+  const scan = { start, ...inside, maxMs: SCAN_MS / 2, signal }
   const outOfTime = await walk(scan, (line, row) => {
     const text = `${line}: ${row}`
     left -= text.length + 1
@@ -130,12 +134,12 @@ async function list(
   })
   const shown = rows.filter(({ line }) => next === undefined || line < next)
   const text = shown.map((row) => row.text).join('\n') || `(no ${what})`
-  const goOn = next ?? outOfTime
+  const goOn = next === undefined ? outOfTime : { line: next }
   if (goOn === undefined) return { text }
   const why = next === undefined ? ', because time was up' : ''
   return {
     text,
-    leftOut: `${what} from line ${goOn} on${why}`,
+    leftOut: `${what} from line ${goOn.line} on${why}`,
     cursor: blockCursor(goOn, digest),
   }
 }

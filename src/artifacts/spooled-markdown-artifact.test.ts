@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askArtifact as ask } from '../../test/ask-artifact.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
+import type { MarkdownBlock, MarkdownPlace } from './markdown-blocks.ts'
 import { SpooledMarkdownArtifact } from './spooled-markdown-artifact.ts'
 
 const spool = memorySpool()
@@ -89,6 +90,23 @@ describe('SpooledMarkdownArtifact', () => {
     await expect(artifact.section('Missing')).rejects.toThrow(
       'There is no heading `Missing`. The first ones are: Guide; Set-up; Details; Next.',
     )
+  })
+
+  it('gets through a fence that it cannot pass in one go', async () => {
+    const fence = `\`\`\`js\n${'# x\n'.repeat(200_000)}\`\`\`\n# behind\n`
+    const artifact = await markdown(`---\ntitle: x\n---\n<!--\n# none\n-->\n${fence}`)
+    const seen: MarkdownBlock[] = []
+    let place: MarkdownPlace | undefined = { line: 0 }
+    let rounds = 0
+    for (; place !== undefined && rounds < 5_000; rounds++) {
+      const { line: start, ...inside }: MarkdownPlace = place
+      place = await artifact.blocks({ start, ...inside, maxMs: 0 }, (block) => seen.push(block) > 0)
+    }
+    expect(rounds).toBeGreaterThan(1)
+    expect(seen).toEqual([
+      { kind: 'code', line: 6, language: 'js', end: 200_008 },
+      { kind: 'heading', line: 200_008, level: 1, text: 'behind' },
+    ])
   })
 
   it('reads hostile text in bounded slices', async () => {

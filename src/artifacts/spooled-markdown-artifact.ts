@@ -1,7 +1,7 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { pacer } from '../spool/event-loop.ts'
-import { type MarkdownBlock, MarkdownBlocks } from './markdown-blocks.ts'
+import { type MarkdownBlock, MarkdownBlocks, type MarkdownPlace } from './markdown-blocks.ts'
 import { linkDefinition, linkReader, type MarkdownLink, PIECE_CHARS } from './markdown-links.ts'
 import { markdownQueries } from './markdown-queries.ts'
 import type { Query } from './query.ts'
@@ -15,8 +15,9 @@ export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>
 
 /** Where a scan over blocks begins, and how long it may go on. */
 export interface MarkdownScan {
-  /** The line to begin at; it must begin a block. */
+  /** The line to begin at; it must begin a block, or lie in what the line `opened` began. */
   readonly start?: number
+  readonly opened?: number
   readonly maxMs?: number
   readonly signal?: AbortSignal
 }
@@ -92,12 +93,14 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
     throw new BobbinError('E_INVALID_PATH', message, { path: brief(heading, 60) })
   }
 
-  /** Goes over the blocks until `visit` gives false; gives the line to go on at when time was up. */
+  /** Goes over the blocks until `visit` gives false; gives the place to go on at when time was up. */
   async blocks(
-    { start = 0, maxMs = Number.POSITIVE_INFINITY, signal }: MarkdownScan,
+    { start = 0, opened, maxMs = Number.POSITIVE_INFINITY, signal }: MarkdownScan,
     visit: (block: MarkdownBlock) => boolean | Promise<boolean>,
-  ): Promise<number | undefined> {
-    const blocks = new MarkdownBlocks(start)
+  ): Promise<MarkdownPlace | undefined> {
+    const text = opened === undefined ? undefined : await this.line(opened)
+    const inside = opened === undefined || text === undefined ? undefined : { line: opened, text }
+    const blocks = new MarkdownBlocks(start, inside)
     const deadline = performance.now() + maxMs
     const pace = pacer()
     for await (const batch of this.lineBatches({ start, ...(signal && { signal }) })) {
@@ -109,7 +112,7 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
         const pause = pace()
         if (pause === undefined) continue
         await pause
-        if (performance.now() > deadline) return blocks.resumeLine
+        if (performance.now() > deadline) return blocks.place
       }
     }
     for (const block of blocks.finish()) if (!(await visit(block))) return undefined
@@ -120,9 +123,11 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
   async eachLink(
     scan: MarkdownScan,
     visit: (link: MarkdownLink) => boolean,
-  ): Promise<number | undefined> {
+  ): Promise<MarkdownPlace | undefined> {
     const definitions = new Map<string, string>()
-    await this.blocks({ ...scan, start: 0, maxMs: DEFINITIONS_MS }, (block) => {
+    const { signal } = scan
+    const whole = { maxMs: DEFINITIONS_MS, ...(signal && { signal }) }
+    await this.blocks(whole, (block) => {
       const definition = block.kind === 'text' ? linkDefinition(block.text) : undefined
       if (definition !== undefined && !definitions.has(definition[0]))
         definitions.set(...definition)

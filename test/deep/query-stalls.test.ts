@@ -84,6 +84,7 @@ const MARKDOWN: Record<string, () => string> = {
   'unclosed links': () => fill(`${'[a](b'.repeat(800)}\n\n`, SIZE / 4),
   'unclosed tags': () => fill(`${'<a x="'.repeat(600)}\n\n`, SIZE / 4),
   'one line': () => '['.repeat(SIZE),
+  'one fence of short lines': () => `\`\`\`\n${fill('x\n')}`,
   definitions: () => listOf(400_000, (i) => `[l${i}]: http://x/${i}\n`, '\n'),
 }
 

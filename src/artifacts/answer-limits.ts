@@ -6,6 +6,8 @@ export const MAX_LINES = 2_000
 export const DEFAULT_LINES = 100
 /** How much of one line an answer of several lines shows. */
 export const LINE_CHARS = 2_000
+/** Keys that one call of a method gives at most. */
+export const MAX_KEYS = 10_000
 /** How long a scan may take before it answers with what it has and a cursor. */
 export const SCAN_MS = 10_000
 

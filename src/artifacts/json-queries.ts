@@ -1,6 +1,6 @@
 import { brief } from '../core/cut-text.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
-import { ANSWER_CHARS, LINE_CHARS, SCAN_MS } from './answer-limits.ts'
+import { ANSWER_CHARS, LINE_CHARS, MAX_KEYS, SCAN_MS } from './answer-limits.ts'
 import type { JsonPlace, ScanOptions } from './json-document.ts'
 import { FILTER_OPERATORS } from './json-filter.ts'
 import type { ItemRange, ItemsEnd, JsonItem, Taking } from './json-items.ts'
@@ -75,10 +75,10 @@ const keys = query({
       shown.push(row)
     }
     const hidden = found.length - shown.length
-    return {
-      text: shown.join('\n') || '(no keys)',
-      ...(hidden > 0 && { leftOut: `${hidden} more keys; json_slice shows members by position` }),
-    }
+    // A list that is full may go on.
+    const least = found.length < MAX_KEYS ? '' : 'at least '
+    const leftOut = `${least}${hidden} more keys; json_slice shows members by position`
+    return { text: shown.join('\n') || '(no keys)', ...(hidden > 0 && { leftOut }) }
   },
 })
 

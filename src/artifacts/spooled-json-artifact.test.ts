@@ -227,6 +227,22 @@ describe('forged JSON tools', () => {
     )
   })
 
+  it('say how many keys they left out, as far as those were counted', async () => {
+    const asked = async (size: number) => {
+      const keys = Array.from({ length: size }, (_, i) => [`key ${i}`, 0] as const)
+      const rows = (
+        await ask(await json(JSON.stringify(Object.fromEntries(keys))), 'json_keys')
+      ).split('\n')
+      return { note: rows.at(-1), shown: rows.length - 1 }
+    }
+    const behind = 'more keys; json_slice shows members by position]'
+    expect((await asked(1_000)).note).toBe('key 999')
+    const some = await asked(9_000)
+    expect(some.note).toBe(`[left out: ${9_000 - some.shown} ${behind}`)
+    const many = await asked(20_000)
+    expect(many.note).toBe(`[left out: at least ${10_000 - many.shown} ${behind}`)
+  })
+
   it('never hand out half a surrogate pair', async () => {
     expect(await ask(await json('{"\\ud800":"\\udc00"}'), 'json_keys')).toBe('\ufffd')
     const plucked = await ask(await json('["\\ud800"]'), 'json_pluck', { fields: [''] })

@@ -4,6 +4,7 @@ import type { JsonValue } from '../core/json.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
+import { MAX_KEYS } from './answer-limits.ts'
 import { itemCursor, readItemCursor } from './cursor.ts'
 import { MAX_VALUE_BYTES } from './json-capture.ts'
 import {
@@ -33,7 +34,6 @@ import { runInTurns, type Steps } from './steps.ts'
 
 /** Items that one call of a method gives at most. */
 const MAX_ITEMS = 10_000
-const MAX_KEYS = 10_000
 const SAMPLED_ITEMS = 1_000
 const PREVIEW_ITEMS = 20
 const PREVIEW_KEYS = 40
@@ -66,7 +66,7 @@ export class SpooledJsonArtifact extends SpooledArtifact {
     return (await this.#at(path, options)).type
   }
 
-  /** The keys of an object; of an array or NDJSON, those of its first thousand items. */
+  /** The keys of an object; of an array or NDJSON, those of its first thousand items. At most 10,000. */
   async keys(path = '', options: ScanOptions = {}): Promise<string[]> {
     const place = await this.#at(path, options)
     const keys = new Set<string>()

@@ -20,7 +20,10 @@ import { forReading, forWriting } from './typed-file-system.ts'
 export interface FileSpoolOptions {
   /** Whose spools these are; tenants share a folder and nothing else. */
   readonly tenant?: string
-  /** The most bytes of content this tenant may store; a write that would exceed it is refused. */
+  /**
+   * The most bytes of content this tenant may store; a write that would exceed it is refused. Each store counts what
+   * is there at its first write and what it writes itself: it does not see what another process writes meanwhile.
+   */
   readonly quotaBytes?: number
   readonly clock?: Clock
   readonly newId?: IdSource

@@ -136,6 +136,13 @@ describe('forged table tools', () => {
     )
   })
 
+  it('show all columns where a model names none', async () => {
+    const artifact = await table('a,b\n1,2\n')
+    for (const columns of [undefined, null, []]) {
+      expect(await ask(artifact, 'table_rows', { columns })).toBe('columns: a | b\n0: 1 | 2')
+    }
+  })
+
   it('stay bounded on wide rows and many columns', async () => {
     const names = Array.from({ length: 5_000 }, (_, i) => `column ${i}`).join(',')
     const artifact = await table(`${names}\n${'x'.repeat(900_000)}\n`)

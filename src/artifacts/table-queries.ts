@@ -143,11 +143,13 @@ interface ListArguments {
 
 async function listRows(
   table: QueryableTable,
-  { start, limit, columns: wanted, cursor }: ListArguments,
+  { start, limit, columns: listed, cursor }: ListArguments,
   { signal }: QueryContext,
   fits: (row: Row) => boolean,
 ): Promise<QueryAnswer> {
   const names = await table.columns()
+  // Models send an empty list for what they mean to leave out.
+  const wanted = listed?.length === 0 ? undefined : listed
   const positions: number[] = []
   const pace = pacer()
   // One after another and in the names at hand: of a million columns each look takes milliseconds.

@@ -94,7 +94,7 @@ export class PlannedAppend implements AppendPlan {
       const row = encodeEntry(entry, stamp)
       digests.push(row.digest)
       if (entry.kind !== 'turn-end') return row
-      seal = sealOf({ key: key(state.row), conversation, previous: seal, digests })
+      seal = sealOf({ key: key(state.whole()), conversation, previous: seal, digests })
       sealedSeq = seq
       digests.length = 0
       return { ...row, seal }

@@ -131,7 +131,8 @@ export interface HeldRow extends EntryRow {
   readonly sealing: LazySeal | undefined
 }
 
-export interface MemoryState extends Pick<AppendState, 'row' | 'gates'> {
+export interface MemoryState extends Pick<AppendState, 'gates'> {
+  readonly row: ConversationRow
   /** The last seal; absent before the first. */
   readonly sealing: LazySeal | undefined
   /** The entries after it, in order. */
@@ -153,7 +154,9 @@ export interface BlobRow {
 }
 
 export interface AppendState {
-  readonly row: ConversationRow
+  readonly row: Pick<ConversationRow, 'length' | 'sealedSeq' | 'seal'>
+  /** The row with its key, which takes longer to read; asked for when a turn ends. */
+  readonly whole: () => ConversationRow
   readonly gates: ReadonlyMap<string, GateRow>
   /** Digests of the entries after `sealedSeq`, in order; empty unless the plan asked for them. */
   readonly unsealed: readonly string[]

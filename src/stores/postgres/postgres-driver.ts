@@ -108,7 +108,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
           if (gate !== undefined) shown.set(id, gateRow(gate))
         }
         const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
-        const batch = plan.prepare({ row, gates: shown, unsealed })
+        const batch = plan.prepare({ row, whole: () => row, gates: shown, unsealed })
         attempted = batch.entries[0]
         await insertBatch(queries, tables, { ref, length: row.length }, batch)
         return { status: 'done' }

@@ -21,6 +21,14 @@ const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
 const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 
+/** What most appends need of a conversation: each column more costs as much as a page. */
+const APPENDED_TO =
+  'SELECT ref, epoch, length, sealed_seq AS sealedSeq, seal FROM bobbin_conversations WHERE id = ?'
+
+interface AppendedTo extends Pick<ConversationRow, 'epoch' | 'length' | 'sealedSeq' | 'seal'> {
+  readonly ref: number
+}
+
 interface Located {
   readonly ref: number
   readonly row: ConversationRow
@@ -65,16 +73,17 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     append: (conversation, epoch, plan) =>
       write('append entries', (sqlite) => {
-        const known = locate(sqlite, conversation)
+        const known = sqlite.statement(APPENDED_TO).get([conversation]) as AppendedTo | undefined
         if (known === undefined) return { status: 'missing' } as const
-        const { ref, row } = known
-        if (row.epoch !== epoch) return { status: 'stale', current: row.epoch } as const
+        const { ref } = known
+        if (known.epoch !== epoch) return { status: 'stale', current: known.epoch } as const
         const gates = plan.gates.flatMap((id) => {
           const gate = sqlite.statement(`${GATE} WHERE c.ref = ? AND g.id = ?`).get([ref, id])
           return gate === undefined ? [] : [[id, gateRow(gate)] as const]
         })
-        const unsealed = plan.seals ? digestsAfter(sqlite, ref, row.sealedSeq) : []
-        const batch = plan.prepare({ row, gates: new Map(gates), unsealed })
+        const unsealed = plan.seals ? digestsAfter(sqlite, ref, known.sealedSeq) : []
+        const whole = () => (locate(sqlite, conversation) as Located).row
+        const batch = plan.prepare({ row: known, whole, gates: new Map(gates), unsealed })
         insert(sqlite, known, batch)
         return { status: 'done' } as const
       }).catch((error: unknown) => {
@@ -221,7 +230,8 @@ function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {
     .map((row) => String(row['digest']))
 }
 
-function insert(sqlite: Sqlite, { ref, row }: Located, batch: AppendBatch): void {
+function insert(sqlite: Sqlite, known: AppendedTo, batch: AppendBatch): void {
+  const { ref } = known
   const addEntry = sqlite.statement(
     `INSERT INTO bobbin_entries (conversation, ${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -243,9 +253,16 @@ function insert(sqlite: Sqlite, { ref, row }: Located, batch: AppendBatch): void
       .statement('INSERT OR IGNORE INTO bobbin_references (conversation, digest) VALUES (?, ?)')
       .run([ref, digest])
   }
+  const length = known.length + batch.entries.length
+  if (batch.sealedSeq === known.sealedSeq) {
+    sqlite
+      .statement('UPDATE bobbin_conversations SET length = ?, updated_at = ? WHERE ref = ?')
+      .run([length, batch.updatedAt, ref])
+    return
+  }
   sqlite
     .statement(
       'UPDATE bobbin_conversations SET length = ?, updated_at = ?, sealed_seq = ?, seal = ? WHERE ref = ?',
     )
-    .run([row.length + batch.entries.length, batch.updatedAt, batch.sealedSeq, batch.seal, ref])
+    .run([length, batch.updatedAt, batch.sealedSeq, batch.seal, ref])
 }

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -7,6 +8,7 @@ import {
   loopbackProvider,
 } from '../../src/testing/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'
+import { copySchema, dropSchema, goneFrom } from '../postgres/copy-schema.ts'
 import { type BundledProcess, bundledProcess, type ProcessLine } from './bundled-process.ts'
 import { type EffectsServer, effectsServer } from './effects-server.ts'
 import { copyDatabase, type Remains, remainsOf } from './remains.ts'
@@ -40,15 +42,15 @@ export interface CrashCase {
 /** Everything that cases share: a model, a world, a program, a folder. */
 export interface CrashLab {
   begin(scope: string): CrashCase
-  /** A case that goes on from a copy of what another one has left; in SQLite only. */
-  copy(played: CrashCase, scope: string): CrashCase
+  /** A case that goes on from a copy of what another one has left. */
+  copy(played: CrashCase, scope: string): Promise<CrashCase>
   /** Has one process work on it, which dies at the given point; 0 lets it live. */
   live(played: CrashCase, killAt: number): Promise<CrashCase>
   /** Lets it come to its end. */
   finish(played: CrashCase): Promise<CrashCase>
   /** Runs a turn whose processes die at the given points, one after another, then lets it finish. */
   play(scope: string, killAt: readonly number[]): Promise<CrashCase>
-  /** Deletes its files. */
+  /** Deletes what it has left. */
   drop(played: CrashCase): Promise<void>
   close(): Promise<void>
 }
@@ -69,7 +71,8 @@ export async function crashLab(url?: string): Promise<CrashLab> {
   const placeOf = (scope: string): StorePlace => {
     const path = join(folder, `${scope}.db`)
     if (url === undefined) return { path }
-    return { url, schema: `crash_${scope.replaceAll(/\W/g, '_')}`, spool: path }
+    const schema = `crash_${scope.replaceAll(/\W/g, '_')}`
+    return { url: `${url}?application_name=${schema}`, schema, spool: path }
   }
   const lab: CrashLab = {
     begin: (scope) => ({
@@ -80,10 +83,9 @@ export async function crashLab(url?: string): Promise<CrashLab> {
       requests: [],
       outcome: undefined,
     }),
-    copy(played, scope) {
+    async copy(played, scope) {
       const place = placeOf(scope)
-      if (!('path' in place && 'path' in played.place)) throw new Error('Only files are copied.')
-      copyDatabase(played.place.path, place.path)
+      await copyPlace(played.place, place)
       world.copy(played.scopes.at(-1) ?? '', scope)
       return { ...played, place, scopes: [...played.scopes, scope] }
     },
@@ -99,10 +101,7 @@ export async function crashLab(url?: string): Promise<CrashLab> {
       return lab.finish(now)
     },
     async drop({ place }) {
-      if (!('path' in place)) return
-      for (const part of ['', '-wal', '-shm', '.spool']) {
-        await rm(place.path + part, { recursive: true, force: true })
-      }
+      await dropPlace(place)
     },
     async close() {
       await model.close()
@@ -129,6 +128,7 @@ async function live(
   const scope = scopes.at(-1) ?? ''
   const where = { scope, place, modelUrl: model.url, effectsUrl: world.urlFor(scope) }
   const { end, lines, errors } = await program.start({ ...where, act, killAt } satisfies RunnerTask)
+  if ('url' in place) await goneFrom(place.url.split('?')[0] ?? '', place.schema)
   const remains = await remainsOf(place, world.effects(scope))
   return {
     ...played,
@@ -155,4 +155,22 @@ function nextAct(end: Life['end'], lines: readonly ProcessLine[]): RunnerTask['a
 /** The points that a process has passed. */
 export function pointsOf({ lines }: Life): readonly string[] {
   return (lines.find(({ event }) => event === 'points')?.['passed'] ?? []) as string[]
+}
+
+async function copyPlace(from: StorePlace, to: StorePlace): Promise<void> {
+  if ('path' in from && 'path' in to) return copyDatabase(from.path, to.path)
+  if ('path' in from || 'path' in to) throw new Error('A file is not copied to a server.')
+  await copySchema(to.url, from.schema, to.schema)
+  if (existsSync(from.spool)) await cp(from.spool, to.spool, { recursive: true })
+}
+
+async function dropPlace(place: StorePlace): Promise<void> {
+  if ('url' in place) {
+    await dropSchema(place.url, place.schema)
+    await rm(place.spool, { recursive: true, force: true })
+    return
+  }
+  for (const part of ['', '-wal', '-shm', '.spool']) {
+    await rm(place.path + part, { recursive: true, force: true })
+  }
 }

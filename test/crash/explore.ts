@@ -26,11 +26,20 @@ const WORKERS = 2
  * passes through; a recovery dies once at each of its steps from each state in which the call of that
  * step can be; and a recovery of a recovery once at every kind of step.
  */
-export async function explore(lab: CrashLab, expected: readonly ToolCall[]): Promise<Exploration> {
+export async function explore(
+  lab: CrashLab,
+  expected: readonly ToolCall[],
+  options: {
+    /** Kills only every n-th recovery of those that there are to kill. */
+    readonly everyNthRecovery?: number
+  } = {},
+): Promise<Exploration> {
+  const { everyNthRecovery = 1 } = options
   const seen = new Set<string>()
   const problems: Record<string, readonly string[]> = {}
   const cases: number[] = []
   let scopes = 0
+  let recoveries = 0
   const isNew = (key: string) => !seen.has(key) && seen.add(key) !== undefined
 
   /** Goes on to the end and judges; gives what is left wherever a process may die or stop on the way. */
@@ -40,11 +49,11 @@ export async function explore(lab: CrashLab, expected: readonly ToolCall[]): Pro
       const scope = `${++scopes}`
       return played.lives.length === 0 ? lab.begin(scope) : lab.copy(played, scope)
     }
-    const stopped = await lab.live(copy(), 0)
+    const stopped = await lab.live(await copy(), 0)
     const life = stopped.lives.at(-1)
     // What waits for a decision goes on in a process of its own, which may die too.
     if (stopped.next !== undefined && isNew(`${stopped.next} ${stateKey(stateOf(stopped))}`)) {
-      found.push({ played: lab.copy(stopped, `${++scopes}`), deaths })
+      found.push({ played: await lab.copy(stopped, `${++scopes}`), deaths })
     }
     const finished = await lab.finish(stopped)
     const broken = await judgeCase(finished, expected)
@@ -56,7 +65,8 @@ export async function explore(lab: CrashLab, expected: readonly ToolCall[]): Pro
       state = stateAfter(state, label)
       if (deaths.length > 0 && isOrdinary(start, state)) continue
       if (!isNew(deathKey(start, state, label, deaths.length))) continue
-      const dead = await lab.live(copy(), index + 1)
+      if (deaths.length > 0 && recoveries++ % everyNthRecovery !== 0) continue
+      const dead = await lab.live(await copy(), index + 1)
       if (dead.lives.at(-1)?.end !== 'SIGKILL') problems[label] = ['nobody died']
       found.push({ played: dead, deaths: [...deaths, label] })
     }

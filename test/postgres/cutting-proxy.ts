@@ -6,9 +6,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
  * silences it from there on, as a machine does that has lost its power.
  */
 export interface Cut {
-  /** Counted from 1, from the moment the cut was set. */
-  readonly message: number
+  /** Counted from 1, from the moment the cut was set; or the first that holds a word. */
+  readonly message: number | string
   readonly side: 'unsent' | 'unanswered' | 'silent'
+  /** Nobody gets through any more afterwards. */
+  readonly isLast?: boolean
 }
 
 /** A way to a server on which connections break off. */
@@ -28,6 +30,9 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   let cut: Cut | undefined
   let messages = 0
 
+  const isMeant = ({ message }: Cut, data: Buffer) =>
+    typeof message === 'number' ? message === messages : data.includes(message)
+
   const proxy = createServer((client) => {
     const server = connect(Number(target.port), target.hostname)
     for (const socket of [client, server]) {
@@ -45,9 +50,11 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     let isDeaf = false
     let isSilent = false
     client.on('data', (data) => {
-      if (cut !== undefined && ++messages === cut.message) {
-        const { side } = cut
+      messages++
+      if (cut !== undefined && isMeant(cut, data)) {
+        const { side, isLast = false } = cut
         cut = undefined
+        if (isLast) proxy.close()
         if (side === 'unsent') return breakOff()
         isDeaf = side === 'unanswered'
         isSilent = side === 'silent'
@@ -73,6 +80,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     },
     async close() {
       for (const socket of sockets) socket.destroy()
+      if (!proxy.listening) return
       proxy.close()
       await once(proxy, 'close')
     },

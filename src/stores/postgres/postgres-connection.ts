@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BobbinError } from '../../core/error.ts'
-import { asStoreError, hasLostRace, isOutOfReach } from './postgres-errors.ts'
+import { asStoreError, connectionClosed, hasLostRace, isOutOfReach } from './postgres-errors.ts'
 import type { Pool } from './postgres-pool.ts'
 import type { Queries } from './postgres-queries.ts'
 import { migrate } from './postgres-schema.ts'
@@ -14,8 +14,8 @@ export interface PostgresConnection {
     what: string,
     work: (queries: Queries) => Promise<T>,
     options?: {
-      /** Whether `work` is right too when it was stored already and nobody was told. */
-      readonly repeatable: boolean
+      /** Whether `work` sees by itself that it was stored already; otherwise the server is asked. */
+      readonly findsOut: boolean
     },
   ): Promise<T>
   close(): Promise<void>
@@ -49,22 +49,18 @@ export function postgresConnection(
     }
   }
 
-  /** Asks again until time is over, unless it is no use or no longer certain what was stored. */
-  const patiently = async <T>(
-    what: string,
-    attempt: (doubt: Doubt) => Promise<T>,
-    mayRepeatInDoubt: boolean,
-  ): Promise<T> => {
+  /** Asks again until time is over, unless it is no use. */
+  const patiently = async <T>(what: string, attempt: (doubt: Doubt) => Promise<T>): Promise<T> => {
+    const doubt: Doubt = { committing: false }
     let until: number | undefined
     let wasInDoubt = false
     for (let pause = 10; ; pause = Math.min(pause * 2, 500)) {
-      const doubt: Doubt = { committing: false }
+      doubt.committing = false
       try {
         return await attempt(doubt)
       } catch (error) {
-        const isGone = isOutOfReach(error)
-        wasInDoubt ||= isGone && doubt.committing
-        const canRepeat = hasLostRace(error) || (isGone && (!wasInDoubt || mayRepeatInDoubt))
+        wasInDoubt ||= doubt.committing && isOutOfReach(error)
+        const canRepeat = hasLostRace(error) || isOutOfReach(error)
         // From the first failure on: what took long to fail deserves another try too.
         until ??= performance.now() + options.retryTimeoutMs
         if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, wasInDoubt)
@@ -74,18 +70,25 @@ export function postgresConnection(
   }
 
   return {
-    read: (what, work) => patiently(what, async () => (await opened()).read(work), true),
-    write: (what, work, { repeatable = false } = { repeatable: false }) =>
-      patiently(
-        what,
-        async (doubt) =>
-          (await opened()).transaction(async (queries) => {
-            const result = await work(queries)
-            doubt.committing = true
-            return result
-          }),
-        repeatable,
-      ),
+    read: (what, work) => patiently(what, async () => (await opened()).read(work)),
+    write<T>(
+      what: string,
+      work: (queries: Queries) => Promise<T>,
+      { findsOut } = { findsOut: false },
+    ) {
+      let last: { readonly id: string | undefined; readonly result: T } | undefined
+      return patiently(what, async (doubt) => {
+        const pool = await opened()
+        if (last !== undefined && (await isCommitted(pool, last.id))) return last.result
+        last = undefined
+        return pool.transaction(async (queries) => {
+          const result = await work(queries)
+          if (!findsOut) last = { id: await transactionId(queries), result }
+          doubt.committing = true
+          return result
+        })
+      })
+    },
     async close() {
       closed = true
       const pool = await opening?.catch(() => undefined)
@@ -97,6 +100,24 @@ export function postgresConnection(
 /** Whether an attempt has come so far that only the server knows what became of it. */
 interface Doubt {
   committing: boolean
+}
+
+/** The name of a transaction that has changed something. */
+async function transactionId(queries: Queries): Promise<string | undefined> {
+  const [row] = await queries.rows('SELECT txid_current_if_assigned()::text AS id', [])
+  const id = row?.['id']
+  return typeof id === 'string' ? id : undefined
+}
+
+/** What became of a transaction whose commit was left without an answer. */
+async function isCommitted(pool: Pool, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false
+  const [row] = await pool.read((queries) =>
+    queries.rows('SELECT txid_status($1::bigint) AS status', [id]),
+  )
+  // The server has not noticed yet that nobody is there: ask again, as for any connection that is lost.
+  if (row?.['status'] === 'in progress') throw connectionClosed()
+  return row?.['status'] === 'committed'
 }
 
 function closedError(): BobbinError<'E_STORE_UNAVAILABLE'> {

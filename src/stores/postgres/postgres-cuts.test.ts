@@ -40,24 +40,49 @@ describe('postgresStore, when its connection breaks off', () => {
     await proxy.close()
   })
 
-  it('says that it does not know when the answer to a commit was lost and it cannot find out', async () => {
+  it('takes and deletes a conversation once, wherever it breaks off', async () => {
     const proxy = await cuttingProxy(server.url)
     const store = postgresStore({ url: proxy.url, schema: newSchema(), connections: 1 })
     await store.conversations()
-    const errors: string[] = []
     for (let message = 1; message < 40; message++) {
+      const name = `c${message}`
       proxy.set({ message, side: 'unanswered' })
-      await store.acquire(`c${message}`, { owner: 'test' }).catch((error: Error) => {
-        expect(error).toMatchObject({
-          code: 'E_STORE_UNAVAILABLE',
-          data: { reason: 'disconnected' },
-        })
-        errors.push(error.message)
-      })
+      const lease = await store.acquire(name, { owner: 'test' })
+      expect(lease).toMatchObject({ epoch: 1, created: true })
       if (!proxy.wasCut) break
+      proxy.set({ message, side: 'unanswered' })
+      expect(await store.acquire(name, { owner: 'test', force: true })).toMatchObject({ epoch: 2 })
+      proxy.set({ message, side: 'unanswered' })
+      expect(await store.delete(name)).toBe(true)
+      expect(await store.conversation(name)).toBeUndefined()
     }
-    expect(errors).toEqual([expect.stringContaining('may have been stored or not')])
+    expect((await store.conversations()).length).toBe(1)
     await store.close()
     await proxy.close()
   })
+
+  it.each([
+    ['before it has begun', 'BEGIN', 'unsent', 'Nothing was changed'],
+    ['before its commit is sent', 'COMMIT', 'unsent', 'may have been stored or not'],
+    ['before its commit is answered', 'COMMIT', 'unanswered', 'may have been stored or not'],
+  ] as const)(
+    'says what is known when it breaks off for good %s',
+    async (_, message, side, known) => {
+      const schema = newSchema()
+      const proxy = await cuttingProxy(server.url)
+      const store = postgresStore({ url: proxy.url, schema, connections: 1, retryTimeoutMs: 100 })
+      const { epoch } = await store.acquire('c', { owner: 'test' })
+      proxy.set({ message, side, isLast: true })
+      const append = store.append('c', epoch, [sample.message('t', 'm')])
+      await expect(append).rejects.toMatchObject({
+        code: 'E_STORE_UNAVAILABLE',
+        message: expect.stringContaining(known),
+        data: { reason: 'disconnected' },
+      })
+      const direct = postgresStore({ url: server.url, schema, connections: 1 })
+      expect(await direct.conversation('c')).toMatchObject({ length: side === 'unsent' ? 0 : 1 })
+      await Promise.all([store.close(), direct.close()])
+      await proxy.close()
+    },
+  )
 })

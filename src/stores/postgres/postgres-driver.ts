@@ -88,7 +88,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
           )
           return (await locate(queries, conversation, ''))?.row
         },
-        { repeatable: true },
+        { findsOut: true },
       ),
 
     append: async (conversation, epoch, plan) => {
@@ -114,7 +114,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
         return { status: 'done' }
       }
       try {
-        return await write('append entries', append, { repeatable: true })
+        return await write('append entries', append, { findsOut: true })
       } catch (error) {
         if (isDuplicate((error as Error).cause)) return { status: 'duplicate' }
         throw error

@@ -51,19 +51,18 @@ export function postgresConnection(
 
   /** Asks again until time is over, unless it is no use. */
   const patiently = async <T>(what: string, attempt: (doubt: Doubt) => Promise<T>): Promise<T> => {
-    const doubt: Doubt = { committing: false }
+    const doubt: Doubt = { isCommitting: false, isOpen: false }
     let until: number | undefined
-    let wasInDoubt = false
     for (let pause = 10; ; pause = Math.min(pause * 2, 500)) {
-      doubt.committing = false
+      doubt.isCommitting = false
       try {
         return await attempt(doubt)
       } catch (error) {
-        wasInDoubt ||= doubt.committing && isOutOfReach(error)
+        doubt.isOpen ||= doubt.isCommitting && isOutOfReach(error)
         const canRepeat = hasLostRace(error) || isOutOfReach(error)
         // From the first failure on: what took long to fail deserves another try too.
         until ??= performance.now() + options.retryTimeoutMs
-        if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, wasInDoubt)
+        if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, doubt.isOpen)
       }
       await sleep(pause)
     }
@@ -84,7 +83,7 @@ export function postgresConnection(
         return pool.transaction(async (queries) => {
           const result = await work(queries)
           if (!findsOut) last = { id: await transactionId(queries), result }
-          doubt.committing = true
+          Object.assign(doubt, { isCommitting: true, isOpen: false })
           return result
         })
       })
@@ -97,9 +96,11 @@ export function postgresConnection(
   }
 }
 
-/** Whether an attempt has come so far that only the server knows what became of it. */
 interface Doubt {
-  committing: boolean
+  /** Whether the attempt has come so far that only the server knows what becomes of it. */
+  isCommitting: boolean
+  /** Whether nobody knows what became of an earlier one. */
+  isOpen: boolean
 }
 
 /** The name of a transaction that has changed something. */

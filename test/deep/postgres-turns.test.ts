@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileSpool } from '../../src/stores/fs/index.ts'
@@ -22,62 +24,91 @@ afterAll(async () => {
 
 const TURNS = 200
 
-describe('turns on PostgreSQL', () => {
-  it('complete, 200 at once, with nothing lost and nothing doubled', {
-    timeout: 120_000,
-  }, async () => {
-    const store = postgresStore({
-      url: server.url,
-      schema: 'turns',
-      connections: 10,
-      spool: fileSpool(join(folder, 'spool')),
-    })
-    const ran = new Map<string, number>()
-    const tool = (name: string, effect: 'read' | 'write') =>
-      new Tool({
-        name,
-        description: `Does ${name}.`,
-        inputSchema: z.object({ n: z.number() }),
-        effect,
-        trust: 'first-party',
-        handler: ({ n }, { idempotencyKey: key }) => {
-          ran.set(key, (ran.get(key) ?? 0) + 1)
-          return `${name} ${n % 7} is done`
-        },
-      })
-    const runner = new TurnRunner({
-      store,
-      tools: [tool('look', 'read'), tool('charge', 'write')],
-      executor: async ({ iteration, conversation }) => {
-        const n = Number(conversation)
-        if (iteration > 2) return { answer: `done ${n}` }
-        return {
-          calls: [
-            { id: `a${iteration}`, tool: 'look', args: { n } },
-            { id: `b${iteration}`, tool: 'charge', args: { n } },
-          ],
-        }
+/** Runs all turns at once on a schema of their own, and expects that nothing is lost and nothing doubled. */
+async function runTurns(schema: string): Promise<void> {
+  const store = postgresStore({
+    url: `${server.url}?application_name=${schema}`,
+    schema,
+    connections: 10,
+    spool: fileSpool(join(folder, schema)),
+  })
+  const ran = new Map<string, number>()
+  const tool = (name: string, effect: 'read' | 'write') =>
+    new Tool({
+      name,
+      description: `Does ${name}.`,
+      inputSchema: z.object({ n: z.number() }),
+      effect,
+      trust: 'first-party',
+      handler: ({ n }, { idempotencyKey: key }) => {
+        ran.set(key, (ran.get(key) ?? 0) + 1)
+        return `${name} ${n % 7} is done`
       },
     })
-    const names = Array.from({ length: TURNS }, (_, n) => String(n))
-    const outcomes = await Promise.all(
-      names.map((conversation) => runner.run({ conversation, message: 'Go.' })),
-    )
-    expect(
-      outcomes.map(({ status, text, reason }) => `${status}: ${reason?.message ?? text}`),
-    ).toEqual(names.map((n) => `completed: done ${n}`))
-    const ids = ['a1', 'a2', 'b1', 'b2']
-    const keys = names.flatMap((name) => ids.map((id) => `${name}/${id}`))
-    expect(Object.fromEntries(ran)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
-    expect(await store.count({ kind: 'settlement', settlement: 'ok' })).toBe(TURNS * ids.length)
-    expect(await store.count({ kind: 'intent' })).toBe(TURNS * ids.length)
-    expect(await store.count({ kind: 'turn-end' })).toBe(TURNS)
-    for (const name of names) {
-      const { entries } = await store.find({ conversation: name, kind: 'settlement' })
-      const settled = entries.map(({ entry }) => (entry.data as { id: string }).id)
-      expect(settled.sort()).toEqual(ids)
-      expect((await store.verify({ conversation: name })).faults).toEqual([])
+  const runner = new TurnRunner({
+    store,
+    tools: [tool('look', 'read'), tool('charge', 'write')],
+    executor: async ({ iteration, conversation }) => {
+      const n = Number(conversation)
+      if (iteration > 2) return { answer: `done ${n}` }
+      return {
+        calls: [
+          { id: `a${iteration}`, tool: 'look', args: { n } },
+          { id: `b${iteration}`, tool: 'charge', args: { n } },
+        ],
+      }
+    },
+  })
+  const names = Array.from({ length: TURNS }, (_, n) => String(n))
+  const outcomes = await Promise.all(
+    names.map((conversation) => runner.run({ conversation, message: 'Go.' })),
+  )
+  expect(
+    outcomes.map(({ status, text, reason }) => `${status}: ${reason?.message ?? text}`),
+  ).toEqual(names.map((n) => `completed: done ${n}`))
+  const ids = ['a1', 'a2', 'b1', 'b2']
+  const keys = names.flatMap((name) => ids.map((id) => `${name}/${id}`))
+  expect(Object.fromEntries(ran)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
+  expect(await store.count({ kind: 'settlement', settlement: 'ok' })).toBe(TURNS * ids.length)
+  expect(await store.count({ kind: 'intent' })).toBe(TURNS * ids.length)
+  expect(await store.count({ kind: 'turn-end' })).toBe(TURNS)
+  for (const name of names) {
+    const { entries } = await store.find({ conversation: name, kind: 'settlement' })
+    const settled = entries.map(({ entry }) => (entry.data as { id: string }).id)
+    expect(settled.sort()).toEqual(ids)
+    expect((await store.verify({ conversation: name })).faults).toEqual([])
+  }
+  await store.close()
+}
+
+describe('turns on PostgreSQL', { timeout: 120_000 }, () => {
+  it('complete, 200 at once, with nothing lost and nothing doubled', async () => {
+    await runTurns('turns')
+  })
+
+  it('do so too while the server ends their connections, one after another', async () => {
+    const admin = postgres(server.url, { max: 1 })
+    let isOver = false
+    let ended = 0
+    const ending = (async () => {
+      while (!isOver) {
+        const found = await admin`SELECT pid FROM pg_stat_activity
+          WHERE application_name = 'harassed' ORDER BY random()`
+        // Not the one that makes the tables: whatever takes longer than the pause would never end.
+        if (found.length > 3) {
+          await admin`SELECT pg_terminate_backend(${Number(found[0]?.['pid'])})`
+          ended++
+        }
+        await sleep(50)
+      }
+    })()
+    try {
+      await runTurns('harassed')
+    } finally {
+      isOver = true
+      await ending
+      await admin.end()
     }
-    await store.close()
+    expect(ended).toBeGreaterThan(20)
   })
 })

@@ -88,10 +88,10 @@ describe('turns on PostgreSQL', { timeout: 120_000 }, () => {
 
   it('do so too while the server ends their connections, one after another', async () => {
     const admin = postgres(server.url, { max: 1 })
-    let isOver = false
+    const over = new AbortController()
     let ended = 0
     const ending = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const found = await admin`SELECT pid FROM pg_stat_activity
           WHERE application_name = 'harassed' ORDER BY random()`
         // Not the one that makes the tables: whatever takes longer than the pause would never end.
@@ -105,7 +105,7 @@ describe('turns on PostgreSQL', { timeout: 120_000 }, () => {
     try {
       await runTurns('harassed')
     } finally {
-      isOver = true
+      over.abort()
       await ending
       await admin.end()
     }

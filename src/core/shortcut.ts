@@ -64,7 +64,8 @@ export function recordFields<const Entries extends v.ObjectEntries>(
   }))
   return withShortcut(v.strictObject(entries), (input, config) => {
     if (typeof input !== 'object' || input === null) return undefined
-    // Fields that are inherited would make up for unknown ones in the count below.
+    // Fields that are inherited would make up for unknown ones in the count below, as hidden ones would if
+    // it left them out.
     if (Object.getPrototypeOf(input) !== Object.prototype) return undefined
     const output: Record<string, unknown> = {}
     let known = 0
@@ -86,7 +87,7 @@ export function recordFields<const Entries extends v.ObjectEntries>(
       if (!result.typed || result.issues !== undefined) return undefined
       output[key] = result.value
     }
-    if (Object.keys(input).length !== known) return undefined
+    if (Object.getOwnPropertyNames(input).length !== known) return undefined
     return output as v.InferOutput<v.StrictObjectSchema<Entries, undefined>>
   })
 }

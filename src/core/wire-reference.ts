@@ -79,15 +79,17 @@ function plainWire(wire: WireReference): WireReference | undefined {
     typeof provider === 'string' &&
     typeof api === 'string' &&
     typeof type === 'string' &&
-    typeof (callId ?? '') === 'string' &&
-    typeof (itemId ?? '') === 'string' &&
-    typeof (outputId ?? '') === 'string'
+    isTextOrAbsent(callId) &&
+    isTextOrAbsent(itemId) &&
+    isTextOrAbsent(outputId)
   const isComplete = isText && ID_ORIGINS.includes(origin) && keyCount(copy) === keyCount(wire)
   return isComplete ? Own.freeze(copy) : undefined
 }
 
+const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string'
+
 /** How many keys an object shows, without making a list of them. */
-export function keyCount(value: object): number {
+function keyCount(value: object): number {
   let count = 0
   for (const _ in value) count++
   return count

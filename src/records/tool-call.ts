@@ -3,20 +3,13 @@ import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { knownChecksum } from '../core/argument-facts.ts'
 import { isInstanceOf } from '../core/brand.ts'
 import { checksum } from '../core/checksum.ts'
-import {
-  dateField,
-  frozenJson,
-  idField,
-  jsonObjectField,
-  trustField,
-  utcTime,
-} from '../core/fields.ts'
+import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { record } from '../core/record.ts'
 import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { TRUST_TIERS } from '../core/trust.ts'
-import { keyCount, providerDataField, wireReferenceField } from '../core/wire-reference.ts'
+import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
 import { isOneResult, rawArgsField, restoreResults, resultsField } from './tool-call-results.ts'
 
 /** How a call ended. */
@@ -118,6 +111,7 @@ const carefulToolCall = v.pipe(
 
 const readFields = shortcutOf(fields)
 const readWire = shortcutOf(wireReferenceField)
+const readDate = shortcutOf(dateField)
 
 const toolCallSchema = withShortcut(carefulToolCall, (input, config) => {
   const usual = usualCall(input, config)
@@ -159,12 +153,14 @@ function usualCall(input: unknown, config: v.Config<v.BaseIssue<unknown>>) {
     trust !== undefined &&
     TRUST_TIERS.includes(trust) &&
     isOneResult(results)
-  if (!isSound || typeof createdAt !== 'number' || typeof completedAt !== 'number') return undefined
-  const begun = utcTime(createdAt)
-  const ended = utcTime(completedAt)
-  const wire = from && readWire?.(from, config)
+  if (!isSound) return undefined
+  const begun = readDate?.(createdAt, config)
+  const ended = readDate?.(completedAt, config)
+  const wire = from === undefined ? undefined : readWire?.(from, config)
   const count = wire === undefined ? USUAL_FIELDS : USUAL_FIELDS + 1
-  if (keyCount(input) !== count || !begun.isValid || !ended.isValid) return undefined
+  // Hidden ones count too: a field that is one would make room for a field that is none of these.
+  if (Object.getOwnPropertyNames(input).length !== count) return undefined
+  if (begun === undefined || ended === undefined) return undefined
   const call: ReturnType<typeof completed> = {
     id,
     tool,

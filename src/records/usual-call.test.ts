@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { Settings } from 'luxon'
+import * as v from 'valibot'
+import { afterEach, describe, expect, it } from 'vitest'
 import { checksum } from '../core/checksum.ts'
 import { isBobbinError } from '../core/error.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
@@ -42,6 +44,10 @@ function rule(raw: RawToolCall): string {
   }
   return 'accepted'
 }
+
+afterEach(() => {
+  Settings.throwOnInvalid = false
+})
 
 describe('a call as a runner records it', () => {
   it.each([
@@ -88,11 +94,44 @@ describe('a call as a runner records it', () => {
     ['createdAt', { createdAt: Number.NaN }],
     ['completedAt', { completedAt: 9e15 }],
     ['wire', { wire: 'p' }],
+    ['wire', { wire: null }],
+    ['wire', { wire: false }],
+    ['args', { args: null }],
     ['wire.origin', { wire: { ...wire(), origin: 'guessed' } }],
     ['surprise', { surprise: 1 }],
   ])('is refused for `%s` as any other record is: %j', (path, overrides) => {
     expect(rule(usual(overrides))).toBe(path)
   })
+
+  it('is refused for a tool that is no text, also where its checksum is known', () => {
+    const args = normalizeArguments({ service: 'checkout' })
+    const sum = checksum(7 as unknown as string, args)
+    expect(rule(usual({ tool: 7, args, checksum: sum }))).toBe('tool')
+  })
+
+  it.each(['callId', 'itemId', 'outputId'])(
+    'is refused for a frozen wire whose %s is null',
+    (key) => {
+      const odd = frozenWire({ ...wire(), [key]: null } as unknown as ReturnType<typeof wire>)
+      expect(rule(usual({ wire: odd }))).toBe(`wire.${key}`)
+    },
+  )
+
+  it('makes no room for other fields by hiding one of its own', () => {
+    const hidden = (overrides: Record<string, unknown>) =>
+      Object.defineProperty(usual(overrides), 'id', { enumerable: false })
+    expect(rule(hidden({ surprise: 1 }))).toBe('surprise')
+    expect(new ToolCall(hidden({ executedBy: 'provider' })).executedBy).toBe('provider')
+    expect(rule(hidden({ effectiveArgs: { a: 1 }, surprise: 1 }))).toBe('surprise')
+  })
+
+  it.each([{ args: null }, { createdAt: 9e15 }])(
+    'is refused by the schema without a throw: %j',
+    (overrides) => {
+      Settings.throwOnInvalid = true
+      expect(v.safeParse(ToolCall.schema, usual(overrides)).success).toBe(false)
+    },
+  )
 
   it('may hold a wire that no record takes only until it is recorded', () => {
     const odd = frozenWire({ ...wire(), extra: 1 } as ReturnType<typeof wire>)

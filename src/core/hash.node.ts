@@ -59,7 +59,8 @@ function padBlocks(key: Uint8Array): void {
     inner[i] = (key[i] ?? 0) ^ 0x36
     outer[i] = (key[i] ?? 0) ^ 0x5c
   }
-  lastKey = key.slice()
+  // A copy, which `slice` of a Node buffer is not.
+  lastKey = new Uint8Array(key)
 }
 
 export const hmacSha256: Hashing['hmacSha256'] = (key, data) =>

@@ -149,8 +149,10 @@ describe('the two ways to hash', () => {
     }
   })
 
-  it('give the code under the bytes that a key has now', () => {
-    const key = new Uint8Array(32)
+  it.each([
+    ['an array', new Uint8Array(32)],
+    ['a Node buffer', Buffer.alloc(32)],
+  ])('give the code under the bytes that a key has now: %s', (_, key) => {
     for (let i = 0; i < 64; i++) {
       key[i % 32] = i * 3
       expect(portable.hmac128(key, 'a')).toBe(node.hmac128(key, 'a'))

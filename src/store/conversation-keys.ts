@@ -25,7 +25,7 @@ export function conversationKeys(
   return {
     forNew(given) {
       if (given === undefined) {
-        const key = randomBytes(KEY_BYTES)
+        const key = new Uint8Array(randomBytes(KEY_BYTES))
         return { key, keyCheck: keyCheckOf(key) }
       }
       if (given.length !== KEY_BYTES) throw invalidInput('key', `must have ${KEY_BYTES} bytes`)
@@ -35,13 +35,14 @@ export function conversationKeys(
       if (given !== undefined && keyCheckOf(given) !== row.keyCheck) throw wrongKey(row, 'another')
       if (given === undefined && row.key === null) throw wrongKey(row, 'no')
     },
-    hold: (conversation, key) => void held.set(conversation, key.slice()),
+    // Copies, which `slice` of a Node buffer is not.
+    hold: (conversation, key) => void held.set(conversation, new Uint8Array(key)),
     forget: (conversation) => void held.delete(conversation),
     known,
     of(row) {
       const key = known(row)
       if (key === undefined) throw wrongKey(row, 'no')
-      return key.slice()
+      return new Uint8Array(key)
     },
   }
 }

@@ -172,9 +172,9 @@ export class PlannedAppend implements AppendPlan {
     const { entries, redact } = this.#request
     const blobs = this.#request.blobs.map(blobRow)
     if (redact === undefined) return blobs
-    const isIn = (list: readonly NewEntry[], digest: string) =>
-      list.some((entry) => referencesOf(entry).includes(digest))
-    return blobs.filter(({ digest }) => isIn(this.#clean, digest) || !isIn(entries, digest))
+    const before = new Set(entries.flatMap(referencesOf))
+    const after = new Set(this.#clean.flatMap(referencesOf))
+    return blobs.filter(({ digest }) => after.has(digest) || !before.has(digest))
   }
 
   /** What the entries refer to, and what is stored with them; some of it more than once. */
@@ -185,10 +185,11 @@ export class PlannedAppend implements AppendPlan {
     for (let at = 0; at < this.#clean.length; at++) {
       const own = referencesOf(this.#clean[at] as NewEntry)
       if (few.length === 0) few = own
-      else if (own.length > 0) (many ??= [...few]).push(...own)
+      else for (const digest of own) (many ??= [...few]).push(digest)
     }
     for (const { digest } of blobs) {
-      if (many !== undefined || !few.includes(digest)) (many ??= [...few]).push(digest)
+      const isKnown = many === undefined && few.length === 1 && few[0] === digest
+      if (!isKnown) (many ??= [...few]).push(digest)
     }
     return many ?? few
   }

@@ -71,12 +71,13 @@ export function createStore(
     readBack: boolean,
   ) => {
     if (outcome.status !== 'done') return refuse(driver, request, outcome)
-    return readBack ? Promise.resolve(plan.stored()) : NOTHING
+    return Promise.resolve(readBack ? plan.stored() : NOTHING)
   }
 
   const append = (request: Appending, readBack = true): Promise<readonly Entry[]> => {
-    if (request.entries.length === 0 && request.blobs.length === 0) return NOTHING
     try {
+      const { entries, blobs } = request
+      if (entries.length === 0 && blobs.length === 0) return Promise.resolve(NOTHING)
       const plan = planned(request)
       const appending = driver.append(request.conversation, request.epoch, plan)
       return appending instanceof Promise
@@ -129,8 +130,8 @@ export function createStore(
       if (row === undefined || row.epoch === epoch) keys.forget(conversation)
     },
 
-    append: (conversation, epoch, entries, blobs = [], { readBack } = {}) =>
-      append({ conversation, epoch, entries, blobs }, readBack),
+    append: (conversation, epoch, entries, blobs = [], options) =>
+      append({ conversation, epoch, entries, blobs }, options?.readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
       assertConversation(conversation)
@@ -267,7 +268,7 @@ function positionOf(after: string | undefined): number {
 
 type Appending = Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>
 
-const NOTHING: Promise<readonly Entry[]> = Promise.resolve([])
+const NOTHING: readonly Entry[] = Object.freeze([])
 
 /** Says why nothing was appended. */
 async function refuse(

@@ -96,7 +96,10 @@ export function memoryDriver(): StoreDriver {
     }
     for (const [id, gate] of batch.gates) into.gates.set(id, gate)
     for (const { digest, blob } of batch.blobs) {
-      if (!blobs.has(digest)) blobs.set(digest, blob instanceof Uint8Array ? blob.slice() : blob)
+      // A copy, which `slice` of a Node buffer is not.
+      if (!blobs.has(digest)) {
+        blobs.set(digest, blob instanceof Uint8Array ? new Uint8Array(blob) : blob)
+      }
     }
     for (const digest of batch.references) into.references.push(digest)
     row.length += batch.entries.length

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '#hash'
+import type { Entry, NewEntry } from './entry.ts'
+import { memoryStore } from './memory-store.ts'
+import type { Store, StoredBlob } from './store.ts'
+
+async function opened(store: Store = memoryStore()) {
+  const { epoch } = await store.acquire('c', { owner: 'test' })
+  const append = (entries: readonly NewEntry[], blobs: readonly StoredBlob[] = []) =>
+    store.append('c', epoch, entries, blobs, { readBack: false })
+  return { store, epoch, append }
+}
+
+const digestAt = (place: number) => place.toString(16).padStart(64, '0')
+
+/** A message that refers to media, as a file may say it does. */
+function messageOf(id: string, digests: readonly string[]): NewEntry {
+  const attachments = digests.map((sha256) => ({ $media: { sha256 } }))
+  return { kind: 'message', turnId: 't', data: { id, attachments } }
+}
+
+describe('append', () => {
+  it.each<[string, unknown[]]>([
+    ['no entries', []],
+    ['an entry of no kind', [[{ kind: 'poem', turnId: 't', data: {} }]]],
+    ['blobs that are none', [[], [undefined]]],
+  ])('rejects %s and never throws', async (_, given) => {
+    const { store, epoch } = await opened()
+    const append = store.append as (...all: unknown[]) => Promise<unknown>
+    const appending = append('c', epoch, ...given)
+    await expect(appending).rejects.toThrow()
+  })
+
+  it('takes no options as none', async () => {
+    const { store, epoch } = await opened()
+    const append = store.append as (...all: unknown[]) => Promise<unknown>
+    expect(await append('c', epoch, [messageOf('m', [])], [], null)).toHaveLength(1)
+  })
+
+  it('gives nobody a list in which others would find what was put there', async () => {
+    const { append } = await opened()
+    const given = (await append([messageOf('a', [])])) as Entry[]
+    expect(() => given.push({} as Entry)).toThrow(TypeError)
+    expect(await append([messageOf('b', [])])).toEqual([])
+    expect(await append([])).toEqual([])
+  })
+
+  it('keeps the bytes of a blob as they were when it was given', async () => {
+    const { store, append } = await opened()
+    const bytes = Buffer.from('as it was')
+    const digest = sha256Hex(bytes)
+    await append([], [bytes])
+    bytes.fill(0)
+    const read = (await store.blob(digest)) as Uint8Array
+    expect(sha256Hex(read)).toBe(digest)
+    read.fill(0)
+    expect(sha256Hex((await store.blob(digest)) as Uint8Array)).toBe(digest)
+  })
+
+  it('takes entries that refer to more than a call can be given arguments', async () => {
+    const { store, append } = await opened()
+    const digests = Array.from({ length: 150_000 }, (_, place) => digestAt(place))
+    await append([messageOf('a', [digestAt(0)]), messageOf('b', digests)])
+    expect(await store.count({ kind: 'message' })).toBe(2)
+  })
+
+  it('looks for redacted results in time that is in proportion to what is appended', async () => {
+    const { store, append } = await opened(memoryStore({ redact: () => [] }))
+    const texts = Array.from({ length: 20_000 }, (_, place) => new TextEncoder().encode(`${place}`))
+    const entries = texts.map((text, place) => messageOf(`m${place}`, [sha256Hex(text)]))
+    const before = process.cpuUsage()
+    await append(entries, texts)
+    const { user } = process.cpuUsage(before)
+    expect(user / 1000).toBeLessThan(4_000)
+    expect((await store.conversation('c'))?.length).toBe(20_000)
+  })
+})
+
+describe('delete', () => {
+  it('keeps the blobs that others refer to, however often they were stored', async () => {
+    const store = memoryStore()
+    const blob = new TextEncoder().encode('shared')
+    const own = new TextEncoder().encode('own')
+    for (const conversation of ['one', 'two']) {
+      const { epoch } = await store.acquire(conversation, { owner: 'test' })
+      for (const id of ['a', 'b']) {
+        const blobs = conversation === 'one' ? [blob, own] : [blob]
+        await store.append(conversation, epoch, [messageOf(id, blobs.map(sha256Hex))], blobs)
+      }
+    }
+    const digests: string[] = []
+    for await (const digest of store.digests()) digests.push(digest)
+    expect(digests.sort()).toEqual([sha256Hex(blob), sha256Hex(own)].sort())
+    await store.delete('one')
+    expect(await store.blob(sha256Hex(blob))).toEqual(blob)
+    expect(await store.blob(sha256Hex(own))).toBeUndefined()
+    await store.delete('two')
+    expect(await store.blob(sha256Hex(blob))).toBeUndefined()
+  })
+})

@@ -7,9 +7,11 @@ export function holdsArtifacts({ results }: ToolCall): boolean {
   return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
 }
 
-/** What a call's results are stored under; text is stored with the call. */
+/** What a call's results are stored under, each once; text is stored with the call. */
 export function digestsOf({ results }: ToolCall): readonly string[] {
-  if (Array.isArray(results)) return results.map(({ digest }: { digest: string }) => digest)
+  if (Array.isArray(results)) {
+    return [...new Set(results.map(({ digest }: { digest: string }) => digest))]
+  }
   const { digest } = results as { readonly digest?: string }
   return digest === undefined ? NONE : [digest]
 }

@@ -1,8 +1,14 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '#hash'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { memoryStore } from '../store/memory-store.ts'
+import type { Redact } from '../store/redaction.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { resultSpool } from './small-results.ts'
+import { TurnRunner } from './turn-runner.ts'
 
 describe('resultSpool', () => {
   it('sends to the spool what comes when too much waits for its settlement', async () => {
@@ -25,5 +31,71 @@ describe('resultSpool', () => {
       bytes.fill(9)
       expect(results.uncommitted(digest)).toEqual(new Uint8Array([1, 2, 3]))
     }
+  })
+
+  it('holds what was written until each of its writers has its record', () => {
+    const step = fc.tuple(fc.constantFrom('write', 'commit'), fc.constantFrom('a', 'b', 'c', 'd'))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const results = resultSpool(memoryStore(), memorySpool())
+        const writes: Record<string, number> = { a: 0, b: 0, c: 0, d: 0 }
+        for (const [what, text] of steps) {
+          if (what === 'write') results.writeNow(text)
+          else results.committed(sha256Hex(text))
+          writes[text] = Math.max(0, (writes[text] ?? 0) + (what === 'write' ? 1 : -1))
+          for (const [each, count] of Object.entries(writes)) {
+            const held = results.uncommitted(sha256Hex(each))
+            expect(held === undefined).toBe(count === 0)
+          }
+        }
+      }),
+    )
+  })
+
+  it('loses nothing that another call wrote too and had redacted', async () => {
+    const redact: Redact = ({ kind, data }) =>
+      kind === 'settlement' && data['tool'] === 'hidden' ? ['/results'] : []
+    const store = memoryStore({ redact })
+    const [isSpooled, isStored] = [byHand(), byHand()]
+    const hidden = sampleTool('hidden', async () => {
+      await isSpooled.promise
+      return 'same'
+    })
+    const shown = sampleTool('shown', async (_, ctx) => {
+      const artifact = await ctx.spool('same')
+      isSpooled.resolve()
+      await isStored.promise
+      return artifact
+    })
+    const model = scriptedModel([[{ call: 'hidden' }, { call: 'shown' }], [{ text: 'ok' }]])
+    const runner = new TurnRunner({ model, tools: [hidden, shown], store })
+    runner.on('toolCall', ({ tool, isComplete }) => {
+      if (tool === 'hidden' && isComplete) isStored.resolve()
+    })
+    const { conversation, toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
+    expect((await store.verify({ conversation })).faults).toEqual([])
+    expect(await store.blob(sha256Hex('same'))).toEqual(new TextEncoder().encode('same'))
+  })
+
+  it('takes a result that a call gives twice for one', async () => {
+    const store = memoryStore()
+    const blobs: number[] = []
+    const counting = {
+      ...store,
+      append: (...given: Parameters<typeof store.append>) => {
+        blobs.push(given[3]?.length ?? 0)
+        return store.append(...given)
+      },
+    }
+    const twice = sampleTool('twice', async (_, ctx) => {
+      const artifact = await ctx.spool('same')
+      return [artifact, artifact]
+    })
+    const model = scriptedModel([[{ call: 'twice' }], [{ text: 'ok' }]])
+    const runner = new TurnRunner({ model, tools: [twice], store: counting })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls[0]?.results).toHaveLength(2)
+    expect(blobs.filter((count) => count > 0)).toEqual([1])
   })
 })

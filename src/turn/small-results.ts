@@ -14,7 +14,7 @@ export interface ResultSpool extends Pick<SpoolStore, 'read'> {
   writeNow(text: string): SpoolReader | undefined
   /** What is in a small result that no settlement has committed yet. */
   uncommitted(digest: string): StoredBlob | undefined
-  /** Called once the bytes are durable. */
+  /** Called once for each record that is durable and refers to the bytes. */
   committed(digest: string): void
 }
 
@@ -63,33 +63,48 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
   }
 }
 
-/** The small results that wait, by digest. */
+/** A small result that waits, and how often it was written. */
+interface Waiting {
+  readonly digest: string
+  readonly blob: StoredBlob
+  writes: number
+}
+
+/**
+ * The small results that wait, by digest. Calls that write the same wait for each of their settlements: a
+ * store that redacts one of them keeps nothing of it.
+ */
 class WaitingBlobs {
   /** Most of the time there is one, and a map makes a table anew whenever its only entry leaves. */
-  #digest = ''
-  #blob: StoredBlob | undefined
-  readonly #others = new Map<string, StoredBlob>()
+  #first: Waiting | undefined
+  readonly #others = new Map<string, Waiting>()
   bytes = 0
 
+  #find(digest: string): Waiting | undefined {
+    return this.#first?.digest === digest ? this.#first : this.#others.get(digest)
+  }
+
   get(digest: string): StoredBlob | undefined {
-    return this.#blob !== undefined && this.#digest === digest
-      ? this.#blob
-      : this.#others.get(digest)
+    return this.#find(digest)?.blob
   }
 
   add(digest: string, blob: StoredBlob): void {
-    if (this.get(digest) !== undefined) return
-    this.bytes += blob.byteLength
-    if (this.#blob !== undefined) this.#others.set(digest, blob)
-    else {
-      this.#digest = digest
-      this.#blob = blob
+    const known = this.#find(digest)
+    if (known !== undefined) {
+      known.writes++
+      return
     }
+    this.bytes += blob.byteLength
+    const waiting = { digest, blob, writes: 1 }
+    if (this.#first === undefined) this.#first = waiting
+    else this.#others.set(digest, waiting)
   }
 
   delete(digest: string): void {
-    this.bytes -= this.get(digest)?.byteLength ?? 0
-    if (this.#blob !== undefined && this.#digest === digest) this.#blob = undefined
+    const known = this.#find(digest)
+    if (known === undefined || --known.writes > 0) return
+    this.bytes -= known.blob.byteLength
+    if (known === this.#first) this.#first = undefined
     else this.#others.delete(digest)
   }
 }

@@ -1,8 +1,10 @@
-import { Settings } from 'luxon'
+import fc from 'fast-check'
+import { DateTime, Settings } from 'luxon'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it } from 'vitest'
 import { checksum } from '../core/checksum.ts'
 import { isBobbinError } from '../core/error.ts'
+import { CAREFULLY } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { frozenWire } from '../core/wire-reference.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -43,6 +45,20 @@ function rule(raw: RawToolCall): string {
     throw error
   }
   return 'accepted'
+}
+
+/** The raw form of a call after all that a program could do to it. */
+function changed(raw: object, changes: readonly (readonly [string, string, unknown])[]): object {
+  let call = raw
+  for (const [what, key, value] of changes) {
+    if (what === 'drop') Reflect.deleteProperty(call, key)
+    else if (what === 'inherit') call = Object.assign(Object.create({ [key]: value }), call)
+    else {
+      const how = what === 'get' ? { get: () => value } : { value, writable: true }
+      Object.defineProperty(call, key, { ...how, enumerable: what !== 'hide', configurable: true })
+    }
+  }
+  return call
 }
 
 afterEach(() => {
@@ -132,6 +148,34 @@ describe('a call as a runner records it', () => {
       expect(v.safeParse(ToolCall.schema, usual(overrides)).success).toBe(false)
     },
   )
+
+  it('is what the schema makes of it when it looks at everything', () => {
+    const odd = [undefined, null, '', 0, -1, 1.5, true, false, 'x', {}, [], 'ok', 'failed']
+    const own = [wire(), { ...wire() }, frozenWire({ ...wire(), itemId: 'i' }), new Date(AT)]
+    const value = fc.oneof(
+      fc.constantFrom<unknown>(...odd, ...own, Number.NaN, 9e15, DateTime.utc(2026)),
+      fc.constantFrom<unknown>('developer', 'provider', new Tokenizable('x'), [
+        new Tokenizable(''),
+      ]),
+      fc.constantFrom<unknown>(normalizeArguments({}), normalizeArguments({ service: 'checkout' })),
+    )
+    const key = fc.constantFrom(
+      ...Object.keys(usual()),
+      ...['wire', 'rawArgs', 'effectiveArgs', 'executedBy', 'providerData', 'editOf', 'surprise'],
+      ...['supersedes', 'redacted', 'updatedAt', 'toString', '__proto__'],
+    )
+    const change = fc.tuple(fc.constantFrom('set', 'drop', 'hide', 'inherit', 'get'), key, value)
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 3 }), (changes) => {
+        const raw = changed(usual(), changes)
+        const careful = ToolCall.schema['~run']({ value: raw }, CAREFULLY)
+        const quick = v.safeParse(ToolCall.schema, raw)
+        expect(quick.success).toBe(careful.issues === undefined)
+        if (quick.success) expect(quick.output).toEqual(careful.value)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
 
   it('may hold a wire that no record takes only until it is recorded', () => {
     const odd = frozenWire({ ...wire(), extra: 1 } as ReturnType<typeof wire>)

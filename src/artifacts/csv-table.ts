@@ -81,8 +81,8 @@ export async function scanRows(
   const pace = pacer()
   /** True when the visitor has seen enough. */
   const settle = async (): Promise<boolean> => {
-    while (scanner.paused && large !== undefined) {
-      if ((await runInTurns(large, pace)) === 'stop') return true
+    for (let row = large; scanner.paused && row !== undefined; row = large) {
+      if ((await runInTurns(row, pace)) === 'stop') return true
       scanner.resume()
     }
     return scanner.stopped

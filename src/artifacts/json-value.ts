@@ -37,7 +37,7 @@ function* build(text: string): Steps<JsonValue> {
     let value: JsonValue
     if (text[at] === ']' || text[at] === '}') {
       at++
-      value = close(stack.pop() as Open, items)
+      value = closed(stack.pop() as Open, items)
     } else {
       const top = stack.at(-1)
       if (top?.object !== undefined) {
@@ -62,7 +62,7 @@ function* build(text: string): Steps<JsonValue> {
   }
 }
 
-function close({ object, from }: Open, items: JsonValue[]): JsonValue {
+function closed({ object, from }: Open, items: JsonValue[]): JsonValue {
   if (object !== undefined) return object
   const own = items.slice(from)
   items.length = from

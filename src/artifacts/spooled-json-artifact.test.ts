@@ -165,14 +165,14 @@ describe('SpooledJsonArtifact', () => {
     const { reader, read } = counted(await spool.write(`[${'1,'.repeat(8_000_000)}1]`))
     const artifact = new SpooledJsonArtifact(reader)
     await artifact.type()
-    for (const ask of [
+    for (const look of [
       (signal: AbortSignal) => artifact.type('[7999999]', { signal }),
       (signal: AbortSignal) => artifact.get('[7999999]', { signal }),
       (signal: AbortSignal) => artifact.textAt('[7999999]', 100, { signal }),
     ]) {
       const before = read()
       const abort = new AbortController()
-      const asking = ask(abort.signal)
+      const asking = look(abort.signal)
       setTimeout(() => abort.abort(), 1)
       await expect(asking).rejects.toMatchObject({ name: 'AbortError' })
       expect(read() - before).toBeLessThan(10_000_000)

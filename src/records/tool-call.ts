@@ -164,7 +164,7 @@ function usualCall(input: unknown, config: v.Config<v.BaseIssue<unknown>>) {
   const call: ReturnType<typeof completed> = {
     id,
     tool,
-    args: args as JsonObject,
+    args,
     checksum: given,
     results,
     isComplete,

@@ -128,7 +128,7 @@ describe('a call as a runner records it', () => {
   it.each(['callId', 'itemId', 'outputId'])(
     'is refused for a frozen wire whose %s is null',
     (key) => {
-      const odd = frozenWire({ ...wire(), [key]: null } as unknown as ReturnType<typeof wire>)
+      const odd = frozenWire({ ...wire(), [key]: null })
       expect(rule(usual({ wire: odd }))).toBe(`wire.${key}`)
     },
   )

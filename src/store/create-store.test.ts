@@ -28,7 +28,7 @@ describe('append', () => {
     const { store, epoch } = await opened()
     const append = store.append as (...all: unknown[]) => Promise<unknown>
     const appending = append('c', epoch, ...given)
-    await expect(appending).rejects.toThrow()
+    await expect(appending).rejects.toBeInstanceOf(Error)
   })
 
   it('takes no options as none', async () => {

@@ -130,8 +130,8 @@ export function createStore(
       if (row === undefined || row.epoch === epoch) keys.forget(conversation)
     },
 
-    append: (conversation, epoch, entries, blobs = [], options) =>
-      append({ conversation, epoch, entries, blobs }, options?.readBack),
+    append: (conversation, epoch, entries, blobs = [], how) =>
+      append({ conversation, epoch, entries, blobs }, how?.readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
       assertConversation(conversation)

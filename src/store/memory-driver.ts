@@ -253,7 +253,8 @@ const FEW = 24
 function hasTwins(entries: readonly EntryRow[]): boolean {
   for (let at = 1; at < entries.length; at++) {
     const { kind, id } = entries[at] as EntryRow
-    for (let before = 0; id !== null && before < at; before++) {
+    if (id === null) continue
+    for (let before = 0; before < at; before++) {
       const other = entries[before] as EntryRow
       if (other.id === id && other.kind === kind) return true
     }

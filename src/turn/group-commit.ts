@@ -39,7 +39,7 @@ export class GroupCommit {
   async #work(): Promise<void> {
     this.#isUnderWay = true
     // Whatever ends in the same step is there behind it.
-    await undefined
+    await Promise.resolve()
     while (this.#waiting.length > 0) {
       const pieces = this.#waiting
       this.#waiting = []

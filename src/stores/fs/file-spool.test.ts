@@ -93,7 +93,7 @@ describe('fileSpool', () => {
     const endless = async function* () {
       for (;;) yield 'x'.repeat(300_000)
     }
-    await expect(store.write(endless(), { signal })).rejects.toThrow()
+    await expect(store.write(endless(), { signal })).rejects.toMatchObject({ name: 'TimeoutError' })
     expect(await readdir(join(folder, 'shared', 'temporary'))).toEqual([])
   })
 

@@ -30,8 +30,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 /** A store with one conversation of a few entries. */
-async function filled(path: string, entries = 3): Promise<{ store: Store; epoch: number }> {
-  const store = sqliteStore(path, { busyTimeoutMs: 100 })
+async function filled(
+  path: string,
+  entries = 3,
+  busyTimeoutMs = 100,
+): Promise<{ store: Store; epoch: number }> {
+  const store = sqliteStore(path, { busyTimeoutMs })
   const { epoch } = await store.acquire('c', { owner: 'test' })
   for (let i = 0; i < entries; i++) {
     await store.append('c', epoch, [sample.settlement('t', `call_${i}`)])
@@ -76,7 +80,8 @@ describe('sqliteStore, when things go wrong', () => {
 
   it('waits for a lock without blocking, then gives up and loses nothing', async () => {
     const path = newPath()
-    const { store, epoch } = await filled(path)
+    // Long enough that a busy machine is not taken for a lock that stays.
+    const { store, epoch } = await filled(path, 3, 1_000)
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     let ticks = 0

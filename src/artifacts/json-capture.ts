@@ -3,6 +3,7 @@ import { decodeUtf8, previousBoundary } from '../spool/line-text.ts'
 /** A value beyond this is not held: the scan tells its size and place instead. */
 export const MAX_VALUE_BYTES = 1_000_000
 const MAX_KEY_BYTES = 1_000
+const BACKSLASH = 0x5c
 
 /** Holds the bytes of the one key or value under way, across pieces of input, up to a limit. */
 export class JsonCapture {
@@ -32,7 +33,11 @@ export class JsonCapture {
   ): string {
     const bytes = this.#take(chunk, base, end, MAX_KEY_BYTES)
     if (wanted !== undefined && !wanted(bytes.subarray(1, -1))) return ''
-    if (this.#size <= MAX_KEY_BYTES) return JSON.parse(decodeUtf8(bytes)) as string
+    if (this.#size <= MAX_KEY_BYTES) {
+      // `JSON.parse` enters short text into the engine's table of strings, which stalls as it grows by a million.
+      if (!bytes.includes(BACKSLASH)) return decodeUtf8(bytes.subarray(1, -1))
+      return JSON.parse(decodeUtf8(bytes)) as string
+    }
     return `${decodeUtf8(bytes.subarray(1, previousBoundary(bytes, MAX_KEY_BYTES)))}…`
   }
 

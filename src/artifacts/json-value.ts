@@ -16,6 +16,7 @@ const BACKSLASH = 0x5c
 export function* valueOfBytes(bytes: Uint8Array): Steps<JsonValue> {
   const text = decodeUtf8(bytes)
   if (bytes.length <= SMALL_BYTES) return JSON.parse(text) as JsonValue
+  yield
   return yield* build(text)
 }
 
@@ -52,6 +53,7 @@ function* build(text: string): Steps<JsonValue> {
         continue
       }
       const end = first === '"' ? stringEnd(text, at) : scalarEnd(text, at)
+      if (end - at > SMALL_BYTES) yield
       value = JSON.parse(text.slice(at, end)) as JsonValue
       at = end
     }

@@ -92,7 +92,11 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   /** How many members an array or object has, or how many values NDJSON. */
   async length(path = '', options: ScanOptions = {}): Promise<number> {
     const place = await this.#container(path, options)
-    const skip = { begin: () => 'skip' as const, end: () => 'go on' as const }
+    const skip = {
+      wantsKey: () => false,
+      begin: () => 'skip' as const,
+      end: () => 'go on' as const,
+    }
     return (await scanMembers(this.reader, place, undefined, options, skip)).count
   }
 

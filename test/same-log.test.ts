@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Media } from '../src/spool/media.ts'
+import { bytesMedia } from '../src/spool/media-reader.ts'
+import { memorySpool } from '../src/spool/memory-spool.ts'
+import { createStore } from '../src/store/create-store.ts'
+import type { Entry } from '../src/store/entry.ts'
+import { memoryDriver } from '../src/store/memory-driver.ts'
+import type { Redact } from '../src/store/redaction.ts'
+import type { Store } from '../src/store/store.ts'
+import { sqliteStore } from '../src/stores/sqlite/index.ts'
+import {
+  type ScriptedPart,
+  type ScriptedStep,
+  scriptedModel,
+} from '../src/testing/scripted-model.ts'
+import { testClock } from '../src/testing/test-clock.ts'
+import { sampleTool } from '../src/testing/turn-samples.ts'
+import { TurnRunner } from '../src/turn/turn-runner.ts'
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.constantFrom('', 'same', '\ud800', '"\\\u2028', 'x'.repeat(64 * 1024), 'ä'.repeat(70_000)),
+)
+
+const call = fc.record(
+  {
+    call: fc.constantFrom('echo', 'fail', 'json', 'spool', 'none', 'ask'),
+    args: fc.oneof(
+      fc.record({ q: text }),
+      fc.record({ q: fc.string(), __proto__: fc.jsonValue(), b: fc.jsonValue() }),
+      fc.constantFrom('{"q":', '{"q":1,"q":2}', '{"q":-0}', '[1]'),
+    ),
+    id: fc.constantFrom('call_0', 'call_1', 'a\0b', '\ud800', 'x'.repeat(300)),
+  },
+  { requiredKeys: ['call', 'args'] },
+)
+
+const part: fc.Arbitrary<ScriptedPart> = fc.oneof(
+  { weight: 3, arbitrary: call as fc.Arbitrary<ScriptedPart> },
+  fc.record({ text: text.filter((said) => said !== '') }),
+  fc.record({ thought: text }),
+)
+
+const script = fc.record({
+  steps: fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.record({ parts: fc.array(part, { maxLength: 6 }) }) },
+      fc.record({ parts: fc.array(part, { maxLength: 6 }), error: fc.constant(new Error('gone')) }),
+      fc.record({
+        parts: fc.array(part, { maxLength: 6 }),
+        usage: fc.record({ inputTokens: fc.nat(), outputTokens: fc.constantFrom(1, 2.5, NaN) }),
+      }),
+    ),
+    { maxLength: 5 },
+  ),
+  message: text.filter((said) => said !== ''),
+  attached: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
+})
+
+type Script = typeof script extends fc.Arbitrary<infer T> ? T : never
+
+const tools = [
+  sampleTool('echo', ({ q = '' }) => q),
+  sampleTool('fail', ({ q }) => Promise.reject(new Error(`no ${q}`)), { effect: 'write' }),
+  sampleTool('json', ({ q }) => ({ q: q ?? null, list: [1, 2] }), { effect: 'idempotent' }),
+  sampleTool('spool', async ({ q = '' }, ctx) => [await ctx.spool(q), await ctx.spool(`${q}!`)]),
+  sampleTool('none', () => undefined as never, { trust: 'first-party' }),
+  sampleTool('ask', ({ q }) => `asked ${q}`, { effect: 'write', approval: true }),
+]
+
+/**
+ * Whether nothing of it waits for a spool, as long text does and text that is not well formed: calls that
+ * run at once then end in the same order everywhere.
+ */
+const isSteady = (steps: Script['steps']) =>
+  !/"(ask|spool)"|\\ud[89a-f]|.{60000}/.test(JSON.stringify(steps))
+
+/** Runs a script twice in one conversation, and gives everything that the store has of it. */
+async function logOf(store: Store, conversation: string, { steps, message, attached }: Script) {
+  let ids = 0
+  for (let turn = 0; turn < 2; turn++) {
+    const runner = new TurnRunner({
+      model: scriptedModel([...(steps as ScriptedStep[]), { parts: [{ text: 'end' }] }]),
+      tools,
+      store,
+      clock: testClock(),
+      concurrency: isSteady(steps) ? 8 : 1,
+      sleep: async () => {},
+      ids: () => `id-${ids++}`,
+      approve: async ({ args }) => args?.['q'] !== 'same',
+    })
+    const attachments = attached.map(
+      (bytes) =>
+        new Media({
+          kind: 'image',
+          mimeType: 'image/png',
+          filename: 'a',
+          trustTier: 'third-party',
+          modalityHazard: 'opaque-perceptual',
+          reader: bytesMedia(bytes),
+        }),
+    )
+    await runner.run({ conversation, message, attachments })
+  }
+  const log: Entry[] = []
+  for await (const entry of store.entries(conversation)) log.push(entry)
+  const digests: string[] = []
+  for await (const digest of store.digests(conversation)) digests.push(digest)
+  const exported: string[] = []
+  for await (const line of store.export(conversation)) exported.push(line)
+  const { faults } = await store.verify({ conversation })
+  return { log, digests, exported, faults }
+}
+
+const redact: Redact = ({ kind, data }) =>
+  kind === 'settlement' && data['tool'] === 'echo'
+    ? ['/results']
+    : kind === 'message'
+      ? ['/content']
+      : []
+
+describe('a turn', () => {
+  let folder = ''
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'bobbin-same-log-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it.each([
+    ['as it is', undefined],
+    ['redacted', redact],
+  ])('leaves the same log in memory and on disk: %s', { timeout: 60_000 }, async (name, redact) => {
+    const clock = testClock()
+    const randomBytes = (length: number) => new Uint8Array(length).fill(3)
+    const options = { clock, randomBytes, ...(redact && { redact }) }
+    const disk = sqliteStore(join(folder, `${name}.db`), options)
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(script, async (given) => {
+        const conversation = `c${runs++}`
+        const held = await logOf(
+          createStore(memoryDriver(), { ...options, spool: memorySpool() }),
+          conversation,
+          given,
+        )
+        const kept = await logOf(disk, conversation, given)
+        expect(held.faults).toEqual([])
+        expect(kept).toEqual(held)
+      }),
+      { numRuns: 40 },
+    )
+    await disk.close()
+  })
+})

@@ -41,7 +41,7 @@ const call = fc.record(
 )
 
 const part: fc.Arbitrary<ScriptedPart> = fc.oneof(
-  { weight: 3, arbitrary: call as fc.Arbitrary<ScriptedPart> },
+  { weight: 3, arbitrary: call },
   fc.record({ text: text.filter((said) => said !== '') }),
   fc.record({ thought: text }),
 )
@@ -117,7 +117,7 @@ async function logOf(store: Store, conversation: string, { steps, message, attac
   return { log, digests, exported, faults }
 }
 
-const redact: Redact = ({ kind, data }) =>
+const hideSome: Redact = ({ kind, data }) =>
   kind === 'settlement' && data['tool'] === 'echo'
     ? ['/results']
     : kind === 'message'
@@ -133,7 +133,7 @@ describe('a turn', () => {
 
   it.each([
     ['as it is', undefined],
-    ['redacted', redact],
+    ['redacted', hideSome],
   ])('leaves the same log in memory and on disk: %s', { timeout: 60_000 }, async (name, redact) => {
     const clock = testClock()
     const randomBytes = (length: number) => new Uint8Array(length).fill(3)

@@ -58,6 +58,17 @@ describe('GroupCommit', () => {
     expect(stored).toEqual(['a', 'b'])
   })
 
+  it('takes more entries and blobs of a call than a call can be given arguments', async () => {
+    const counts: number[] = []
+    const group = new GroupCommit(async (entries, blobs = []) => {
+      counts.push(entries.length, blobs.length)
+    })
+    const many = Array.from({ length: 200_000 }, () => note('a'))
+    const blobs = many.map(() => new Uint8Array())
+    await Promise.all([group.add(many, blobs), group.add([note('b')], undefined)])
+    expect(counts).toEqual([200_001, 200_000])
+  })
+
   it('asks a store that failed no second time', async () => {
     let asked = 0
     const group = new GroupCommit(async () => {

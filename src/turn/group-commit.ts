@@ -53,8 +53,8 @@ export class GroupCommit {
       const entries: NewEntry[] = []
       const blobs: StoredBlob[] = []
       for (const piece of pieces) {
-        entries.push(...piece.entries)
-        if (piece.blobs !== undefined) blobs.push(...piece.blobs)
+        for (const entry of piece.entries) entries.push(entry)
+        for (const blob of piece.blobs ?? []) blobs.push(blob)
       }
       const stored = await this.#append(entries, blobs)
       for (const { resolve } of pieces) resolve(stored)

@@ -31,7 +31,10 @@ const NONE: readonly string[] = []
 
 function digestOf(part: unknown): string | undefined {
   if (typeof part !== 'object' || part === null) return undefined
-  const reference: unknown = Reflect.get(part, '$artifact') ?? Reflect.get(part, '$media')
+  // A record that was not written out yet, of whichever copy of the package, holds the artifact itself.
+  const json: unknown = 'toJSON' in part && typeof part.toJSON === 'function' ? part.toJSON() : part
+  if (typeof json !== 'object' || json === null) return undefined
+  const reference: unknown = Reflect.get(json, '$artifact') ?? Reflect.get(json, '$media')
   if (typeof reference !== 'object' || reference === null) return undefined
   const digest: unknown = Reflect.get(reference, 'sha256')
   return typeof digest === 'string' && DIGEST.test(digest) ? digest : undefined

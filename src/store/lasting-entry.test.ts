@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { type RawToolCall, ToolCall } from '../records/tool-call.ts'
+import { Media } from '../spool/media.ts'
+import { bytesMedia } from '../spool/media-reader.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { SmallText } from '../spool/small-text.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -115,6 +118,28 @@ describe('LastingEntry', () => {
     await expect(store.append('c', epoch, [entry, entry])).rejects.toMatchObject(duplicate)
     await store.append('c', epoch, [entry])
     await expect(store.append('c', epoch, [entry])).rejects.toMatchObject(duplicate)
+  })
+
+  it('refers to its artifact also where somebody copied it', async () => {
+    const call = await callOf()
+    const copies = [{ ...LastingEntry.settlement('t', call) }] as NewEntry[]
+    const media = new Media({
+      kind: 'image',
+      mimeType: 'image/png',
+      filename: 'a',
+      trustTier: 'third-party',
+      modalityHazard: 'inert',
+      reader: bytesMedia(new Uint8Array([1]), { digest: 'a'.repeat(64) }),
+    })
+    const seen = await callOf({ id: 'c2', results: [media] })
+    copies.push({ kind: 'settlement', turnId: 't', data: seen as unknown as JsonObject })
+    const store = memoryStore()
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    await store.append('c', epoch, copies)
+    const digests: string[] = []
+    for await (const digest of store.digests('c')) digests.push(digest)
+    expect(digests).toEqual([(call.results as SpooledArtifact).digest, 'a'.repeat(64)].sort())
+    expect((await store.get('c', 'settlement', 'c1'))?.data).toEqual(call.toJSON())
   })
 
   it('goes with a text as with its bytes', async () => {

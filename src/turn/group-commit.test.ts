@@ -69,11 +69,27 @@ describe('GroupCommit', () => {
     expect(counts).toEqual([200_001, 200_000])
   })
 
-  it('asks a store that failed no second time', async () => {
+  it('does not let one of two keep the other out', async () => {
+    const stored: string[] = []
+    const group = new GroupCommit(async (entries) => {
+      const words = wordsOf(entries)
+      if (words.includes('bad')) throw limit()
+      stored.push(...words)
+    })
+    const all = ['bad', 'a'].map((word) => group.add([note(word)], undefined))
+    const ends = await Promise.allSettled(all)
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(stored).toEqual(['a'])
+  })
+
+  it.each([
+    new BobbinError('E_STORE_UNAVAILABLE', 'Full.', { reason: 'full', detail: '' }),
+    new BobbinError('E_STALE_RUNNER', 'Late.', { conversation: 'c', epoch: 1, current: 2 }),
+  ])('asks a store that failed no second time: $code', async (error) => {
     let asked = 0
     const group = new GroupCommit(async () => {
       asked++
-      throw new BobbinError('E_STORE_UNAVAILABLE', 'Full.', { reason: 'full', detail: '' })
+      throw error
     })
     const ends = await Promise.allSettled([1, 2].map((n) => group.add([note(`${n}`)], undefined)))
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

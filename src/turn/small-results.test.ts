@@ -78,6 +78,26 @@ describe('resultSpool', () => {
     expect(await store.blob(sha256Hex('same'))).toEqual(new TextEncoder().encode('same'))
   })
 
+  it('makes room with every record for the results that follow', async () => {
+    const spool = memorySpool()
+    let written = 0
+    const counting = {
+      ...spool,
+      write: (...given: Parameters<typeof spool.write>) => {
+        written++
+        return spool.write(...given)
+      },
+    }
+    const text = sampleTool('text', ({ q = '' }) => q.padEnd(MAX_BLOB_BYTES, 'x'))
+    const step = (at: number) =>
+      Array.from({ length: 70 }, (_, n) => ({ call: 'text', args: { q: `${at}/${n}` } }))
+    const model = scriptedModel([...[1, 2, 3, 4].map(step), [{ text: 'ok' }]])
+    const options = { model, tools: [text], store: memoryStore(), spool: counting, maxCalls: 300 }
+    const { toolCalls } = await new TurnRunner(options).run({ message: 'go' })
+    expect(toolCalls.length * MAX_BLOB_BYTES).toBeGreaterThan(16 * 1024 * 1024)
+    expect(written).toBe(0)
+  })
+
   it('takes a result that a call gives twice for one', async () => {
     const store = memoryStore()
     const blobs: number[] = []

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
+import { Message, type RawMessage } from '../records/message.ts'
 import { type RawToolCall, ToolCall } from '../records/tool-call.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
@@ -23,6 +24,18 @@ async function callOf(over: Partial<RawToolCall> = {}): Promise<ToolCall> {
   const fixed = { id: 'c1', tool: 'read', args, isComplete: true, isError: false } as const
   return new ToolCall({ ...fixed, results, wire, createdAt: 5, completedAt: 9, ...over })
 }
+
+const media = new Media({
+  kind: 'image',
+  mimeType: 'image/png',
+  filename: 'a',
+  trustTier: 'third-party',
+  modalityHazard: 'inert',
+  reader: bytesMedia(new Uint8Array([1]), { digest: 'a'.repeat(64) }),
+})
+
+const messageOf = (over: Partial<RawMessage> = {}) =>
+  new Message({ id: 'm1', role: 'user', content: 'ü "x"', createdAt: 5, ...over })
 
 /** Two turns: the log as it is read back, and its seals. */
 async function logOf(entries: readonly NewEntry[], blob: StoredBlob = RESULT) {
@@ -47,6 +60,10 @@ async function sampleEntries(): Promise<NewEntry[]> {
     LastingEntry.of('history-item', 't', Object.freeze(item)),
     LastingEntry.of('intent', 't', Object.freeze({ ...intent, createdAt: '2026-01-01' })),
     LastingEntry.settlement('t', await callOf()),
+    LastingEntry.of('turn-start', 't', Object.freeze({})),
+    LastingEntry.message('t', messageOf()),
+    LastingEntry.message('t', messageOf({ id: 'm2', content: 'x'.repeat(64 * 1024) })),
+    LastingEntry.of('turn-end', 't', Object.freeze({ status: 'completed' as const })),
   ]
 }
 
@@ -58,7 +75,8 @@ describe('LastingEntry', () => {
     expect(plain.some((entry) => entry instanceof LastingEntry)).toBe(false)
     const [one, other] = [await logOf(lasting), await logOf(plain)]
     expect(one.log).toEqual(other.log)
-    expect(one.log[3]?.seal).toMatch(/^[0-9a-f]{64}$/)
+    expect(one.log[6]?.seal).toMatch(/^[0-9a-f]{64}$/)
+    expect(one.log[7]?.seal).toMatch(/^[0-9a-f]{64}$/)
     expect(one.digests).toEqual(other.digests)
     expect(one.digests).toHaveLength(1)
   })
@@ -68,6 +86,29 @@ describe('LastingEntry', () => {
     expect(await store.count({ tool: 'read' })).toBe(2)
     expect(await store.count({ settlement: 'ok', checksum: (await callOf()).checksum })).toBe(1)
     expect((await store.get('c', 'settlement', 'c1'))?.data['id']).toBe('c1')
+    expect((await store.get('c', 'message', 'm1'))?.data['content']).toBe('ü "x"')
+    expect((await store.get('c', 'turn-start', 't'))?.turnId).toBe('t')
+  })
+
+  it('begins a turn once', async () => {
+    const store = memoryStore()
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const start = LastingEntry.of('turn-start', 't', Object.freeze({}))
+    await store.append('c', epoch, [start])
+    for (const again of [start, plainEntry(start)]) {
+      const duplicate = { code: 'E_DUPLICATE_ENTRY' }
+      await expect(store.append('c', epoch, [again])).rejects.toMatchObject(duplicate)
+    }
+  })
+
+  it.each<[string, Partial<RawMessage>]>([
+    ['a long text', { content: 'x'.repeat(64 * 1024 + 1) }],
+    ['attachments', { attachments: [media] }],
+    ['a provider’s state', { providerData: { api: 'a', data: 1 } }],
+  ])('is plain JSON at once for a message with %s', async (_, over) => {
+    const entry = LastingEntry.message('t', messageOf(over))
+    expect(entry).not.toBeInstanceOf(LastingEntry)
+    expect(JSON.parse(JSON.stringify(entry.data))).toEqual(entry.data)
   })
 
   it('is given back as plain JSON to whoever asks for it', async () => {
@@ -123,14 +164,6 @@ describe('LastingEntry', () => {
   it('refers to its artifact also where somebody copied it', async () => {
     const call = await callOf()
     const copies = [{ ...LastingEntry.settlement('t', call) }] as NewEntry[]
-    const media = new Media({
-      kind: 'image',
-      mimeType: 'image/png',
-      filename: 'a',
-      trustTier: 'third-party',
-      modalityHazard: 'inert',
-      reader: bytesMedia(new Uint8Array([1]), { digest: 'a'.repeat(64) }),
-    })
     const seen = await callOf({ id: 'c2', results: [media] })
     copies.push({ kind: 'settlement', turnId: 't', data: seen as unknown as JsonObject })
     const store = memoryStore()

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#hash'
 import type { Entry, NewEntry } from './entry.ts'
 import { memoryStore } from './memory-store.ts'
+import type { Redact } from './redaction.ts'
 import type { Store, StoredBlob } from './store.ts'
 
 async function opened(store: Store = memoryStore()) {
@@ -62,6 +63,42 @@ describe('append', () => {
     const digests = Array.from({ length: 150_000 }, (_, place) => digestAt(place))
     await append([messageOf('a', [digestAt(0)]), messageOf('b', digests)])
     expect(await store.count({ kind: 'message' })).toBe(2)
+  })
+
+  it.each([2, 20, 40])('takes an id once for each kind, among %i entries', async (count) => {
+    const { append } = await opened()
+    const of = (kind: 'message' | 'thought', id: string): NewEntry => ({
+      kind,
+      turnId: 't',
+      data: { id },
+    })
+    const ids = Array.from({ length: count / 2 }, (_, place) => `${place}`)
+    const entries = ids.flatMap((id) => [of('message', id), of('thought', id)])
+    const duplicate = { code: 'E_DUPLICATE_ENTRY' }
+    const twin = [...entries, of('thought', '0')]
+    await expect(append(twin)).rejects.toMatchObject(duplicate)
+    await append(entries)
+    await expect(append([of('thought', '0')])).rejects.toMatchObject(duplicate)
+  })
+
+  it('counts a blob as referred to that no entry names', async () => {
+    const { store, append } = await opened()
+    const blobs = ['a', 'b'].map((text) => new TextEncoder().encode(text))
+    await append([messageOf('m', [sha256Hex(blobs[0] as Uint8Array)])], blobs)
+    const digests: string[] = []
+    for await (const digest of store.digests('c')) digests.push(digest)
+    expect(digests).toEqual(blobs.map(sha256Hex).sort())
+  })
+
+  it('stores what is redacted in one entry and referred to in another', async () => {
+    const redact: Redact = ({ data }) => (data['id'] === 'hidden' ? ['/attachments'] : [])
+    const { store, append } = await opened(memoryStore({ redact }))
+    const [both, hidden] = ['both', 'hidden'].map((text) => new TextEncoder().encode(text))
+    const blobs = [both as Uint8Array, hidden as Uint8Array]
+    const [digest, gone] = blobs.map(sha256Hex) as [string, string]
+    await append([messageOf('hidden', [digest, gone]), messageOf('shown', [digest])], blobs)
+    expect(await store.blob(digest)).toEqual(both)
+    expect(await store.blob(gone)).toBeUndefined()
   })
 
   it('looks for redacted results in time that is in proportion to what is appended', async () => {

@@ -44,9 +44,11 @@ describe('a call that the provider ran', () => {
   it('is announced, settled and told like any other, and keeps its own form for its wire', async () => {
     const item = searched('ws_1', 'found it')
     const model = scriptedModel([[{ item }, { text: 'so' }], [{ text: 'again' }]])
-    const runner = new TurnRunner({ model })
+    const store = memoryStore()
+    const runner = new TurnRunner({ model, store })
     const recorder = eventRecorder(runner)
     const { toolCalls, conversation } = await runner.run({ message: 'go' })
+    expect((await store.verify({ conversation })).faults).toEqual([])
     expect(toolCalls).toMatchObject([
       { id: 'ws_1', tool: 'web_search', executedBy: 'provider', settlement: 'ok' },
     ])

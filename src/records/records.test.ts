@@ -50,6 +50,42 @@ describe('Message', () => {
     expect(String(named.identity.representation)).toBe('Ada')
   })
 
+  it.each(['user', 'assistant'] as const)(
+    'shares nothing with others of the role %s that changes',
+    (role) => {
+      const make = () => new Message({ id: 'm', role, content: 'x', createdAt: AT })
+      const { identity, attachments } = make()
+      expect(identity).toEqual(new Identity({ identifier: role, representation: role }))
+      for (const shared of [identity, identity.representation, attachments]) {
+        expect(Object.isFrozen(shared)).toBe(true)
+      }
+    },
+  )
+
+  it('holds its attachments beside its text, in a list of its own', () => {
+    const given = [picture()]
+    const message = new Message({
+      id: 'm',
+      role: 'user',
+      content: 'x',
+      attachments: given,
+      createdAt: AT,
+    })
+    const [media] = given.splice(0)
+    expect(message.attachments).toEqual([media])
+    expect(Object.isFrozen(message.attachments)).toBe(true)
+    const bare: Media[] = []
+    const none = new Message({
+      id: 'm',
+      role: 'user',
+      content: 'x',
+      attachments: bare,
+      createdAt: AT,
+    })
+    bare.push(media as Media)
+    expect(none.attachments).toEqual([])
+  })
+
   it.each(['system', 'tool', 'developer', ''])('refuses the role %s', (role) => {
     const make = () => new Message({ id: 'm', role: role as 'user', content: 'x', createdAt: AT })
     expect(refusal(make)).toMatchObject({

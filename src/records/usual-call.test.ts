@@ -125,13 +125,18 @@ describe('a call as a runner records it', () => {
     expect(rule(usual({ tool: 7, args, checksum: sum }))).toBe('tool')
   })
 
-  it.each(['callId', 'itemId', 'outputId'])(
-    'is refused for a frozen wire whose %s is null',
-    (key) => {
-      const odd = frozenWire({ ...wire(), [key]: null })
-      expect(rule(usual({ wire: odd }))).toBe(`wire.${key}`)
-    },
-  )
+  it.each<[string, unknown]>([
+    ['provider', 5],
+    ['api', null],
+    ['type', {}],
+    ['callId', null],
+    ['itemId', null],
+    ['outputId', 7],
+    ['origin', 'guessed'],
+  ])('is refused for a frozen wire whose %s is %j', (key, value) => {
+    const odd = frozenWire({ ...wire(), [key]: value } as unknown as ReturnType<typeof wire>)
+    expect(rule(usual({ wire: odd }))).toBe(`wire.${key}`)
+  })
 
   it('makes no room for other fields by hiding one of its own', () => {
     const hidden = (overrides: Record<string, unknown>) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BobbinError } from '../core/error.ts'
+import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedPart, type ScriptedStep, scriptedModel } from '../testing/scripted-model.ts'
 import { sampleTool } from '../testing/turn-samples.ts'
@@ -62,6 +63,20 @@ describe('the repeat guard', () => {
     expect(texts[2]).toContain('made this identical call 3 times')
     expect(texts[4]).toContain('Refused')
     for (const text of texts) expect(text).not.toContain('same secret argument')
+  })
+
+  it.each([
+    ['one after the other', times(3, [again])],
+    ['side by side', [times(3, again)]],
+  ])('tells it in the same words after a restart, for calls %s', async (_, steps) => {
+    const store = memoryStore()
+    const { outcome, model } = await play([...steps, [{ text: 'ok' }]], { store })
+    const { conversation } = outcome
+    const next = scriptedModel([[{ text: 'ok' }]])
+    await new TurnRunner({ model: next, store }).run({ message: 'on', conversation })
+    const sent = model.requests.at(-1)?.items ?? []
+    expect(JSON.stringify(sent)).toContain('made this identical call 3 times')
+    expect(next.requests[0]?.items.slice(0, sent.length)).toEqual(sent)
   })
 
   it('counts and spares a tool that polls', async () => {

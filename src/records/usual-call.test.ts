@@ -134,7 +134,7 @@ describe('a call as a runner records it', () => {
     ['outputId', 7],
     ['origin', 'guessed'],
   ])('is refused for a frozen wire whose %s is %j', (key, value) => {
-    const odd = frozenWire({ ...wire(), [key]: value } as unknown as ReturnType<typeof wire>)
+    const odd = frozenWire({ ...wire(), [key]: value })
     expect(rule(usual({ wire: odd }))).toBe(`wire.${key}`)
   })
 

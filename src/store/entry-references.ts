@@ -32,10 +32,14 @@ const NONE: readonly string[] = []
 function digestOf(part: unknown): string | undefined {
   if (typeof part !== 'object' || part === null) return undefined
   // A record that was not written out yet, of whichever copy of the package, holds the artifact itself.
-  const json: unknown = 'toJSON' in part && typeof part.toJSON === 'function' ? part.toJSON() : part
+  const json: unknown = hasJsonForm(part) ? part.toJSON() : part
   if (typeof json !== 'object' || json === null) return undefined
   const reference: unknown = Reflect.get(json, '$artifact') ?? Reflect.get(json, '$media')
   if (typeof reference !== 'object' || reference === null) return undefined
   const digest: unknown = Reflect.get(reference, 'sha256')
   return typeof digest === 'string' && DIGEST.test(digest) ? digest : undefined
+}
+
+function hasJsonForm(part: object): part is { toJSON(): unknown } {
+  return 'toJSON' in part && typeof part.toJSON === 'function'
 }

@@ -48,7 +48,9 @@ export async function importConversation(
       if (!lease.created) throw exists(conversation)
       return await importBody(lines, target, conversation, lease.epoch)
     } catch (error) {
-      if (lease.created) await target.store.delete(conversation)
+      // Whoever has taken it over decides what becomes of it.
+      const isOurs = lease.created && !isBobbinError(error, 'E_STALE_RUNNER')
+      if (isOurs) await target.store.delete(conversation)
       throw error
     } finally {
       await target.store.release(conversation, lease.epoch)

@@ -49,6 +49,21 @@ async function filled(store: Store) {
 /** Export and import as JSON Lines. */
 export const storeExchangeChecks: readonly StoreCheck[] = [
   {
+    name: 'leaves an import to whoever took the conversation over meanwhile',
+    async run({ store }) {
+      const { spool } = await filled(store)
+      const lines = await collected(store.export('origin', { spool }))
+      const takenOver = async function* () {
+        yield* lines.slice(0, -1)
+        await store.acquire('copy', { owner: 'other', force: true })
+        yield* lines.slice(-1)
+      }
+      const importing = store.import(takenOver(), { conversation: 'copy', spool: memorySpool() })
+      await rejectsWith('E_STALE_RUNNER', importing)
+      assert.ok((await store.conversation('copy')) !== undefined, 'the conversation is still there')
+    },
+  },
+  {
     name: 'exports a conversation and imports it under another name',
     async run({ store }) {
       const { spool, large } = await filled(store)

@@ -24,6 +24,7 @@ export class CallAttempt implements ExecutionContext, Watched {
   readonly toolCallId: string
   readonly idempotencyKey: string
   readonly validated: { readonly value: unknown; readonly checksum: string }
+  readonly deadline: number
   declare readonly secret?: NonNullable<SecretScrubber['secret']>
   /** What a turn inside the handler told; there when the handler asked for its signal. */
   link: NestedLink | undefined
@@ -32,7 +33,6 @@ export class CallAttempt implements ExecutionContext, Watched {
   readonly #turn: Turn
   readonly #call: AdmittedCall
   readonly #timeoutMs: number
-  #deadline: number | undefined
   #controller: AbortController | undefined
   /** Why the call was given up, and how it ended then. */
   #reason: DOMException | undefined
@@ -47,14 +47,9 @@ export class CallAttempt implements ExecutionContext, Watched {
     this.#turn = turn
     this.#call = call
     this.#timeoutMs = tool.timeoutMs ?? turn.settings.timeoutMs
+    this.deadline = performance.now() + this.#timeoutMs
     const { secret } = turn.scrubber
     if (secret !== undefined) this.secret = secret
-  }
-
-  /** Most calls have ended before anybody asks. */
-  get deadline(): number {
-    this.#deadline ??= performance.now() + this.#timeoutMs
-    return this.#deadline
   }
 
   /** The one attempt. What need not be waited for is there at once. */

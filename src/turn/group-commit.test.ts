@@ -85,13 +85,14 @@ describe('GroupCommit', () => {
   it.each([
     new BobbinError('E_STORE_UNAVAILABLE', 'Full.', { reason: 'full', detail: '' }),
     new BobbinError('E_STALE_RUNNER', 'Late.', { conversation: 'c', epoch: 1, current: 2 }),
-  ])('asks a store that failed no second time: $code', async (error) => {
+  ])('asks a store that failed no second time: $code', async (fault) => {
     let asked = 0
     const group = new GroupCommit(async () => {
       asked++
-      throw error
+      throw fault
     })
-    const ends = await Promise.allSettled([1, 2].map((n) => group.add([note(`${n}`)], undefined)))
+    const both = [group.add([note('1')], undefined), group.add([note('2')], undefined)]
+    const ends = await Promise.allSettled(both)
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(asked).toBe(1)
   })

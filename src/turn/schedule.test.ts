@@ -72,6 +72,22 @@ describe('scheduling', () => {
     expect(toolCalls).toMatchObject([{ settlement, isError: true }])
   })
 
+  it('counts the time in which a handler blocks the event loop', async () => {
+    const blocks = sampleTool(
+      'blocks',
+      async () => {
+        const end = performance.now() + 300
+        while (performance.now() < end);
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        return 'too late'
+      },
+      { timeoutMs: 200, effect: 'read' },
+    )
+    const model = scriptedModel([[{ call: 'blocks' }], [{ text: 'ok' }]])
+    const { toolCalls } = await new TurnRunner({ model, tools: [blocks] }).run({ message: 'go' })
+    expect(toolCalls).toMatchObject([{ settlement: 'timed-out' }])
+  })
+
   it('discards and reports the late result of a handler that ignores its signal', async () => {
     const late = byHand<string>()
     const deaf = sampleTool('deaf', () => late.promise, { timeoutMs: 10 })

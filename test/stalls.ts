@@ -39,8 +39,9 @@ export async function stalls<T>(act: () => Promise<T>): Promise<Stalls<T>> {
     const result = await act()
     const took = cpuTime() - start
     turn()
-    // Collections are reported a turn later.
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    // Collections are reported some turns later.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    collections.push(...observer.takeRecords())
     const own = gaps.map(({ from, to, length }) => {
       const within = collections.filter((gc) => gc.startTime >= from && gc.startTime < to)
       return length - within.reduce((sum, gc) => sum + gc.duration, 0)

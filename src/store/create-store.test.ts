@@ -20,6 +20,37 @@ function messageOf(id: string, digests: readonly string[]): NewEntry {
   return { kind: 'message', turnId: 't', data: { id, attachments } }
 }
 
+async function digestsOf(store: Store, conversation?: string): Promise<string[]> {
+  const digests: string[] = []
+  for await (const digest of store.digests(conversation)) digests.push(digest)
+  return digests
+}
+
+describe('digests', () => {
+  it('sorts what there is once, not for every page', { timeout: 20_000 }, async () => {
+    const { store, append } = await opened()
+    const digests = Array.from({ length: 100_000 }, (_, place) => digestAt(place))
+    await append([messageOf('a', digests.toReversed())])
+    expect(await digestsOf(store, 'c')).toEqual(digests)
+  })
+
+  it('gives what there is now, of one conversation or of all', async () => {
+    const { store, epoch, append } = await opened()
+    const one = digestAt(1)
+    expect(await digestsOf(store)).toEqual([])
+    await append([messageOf('a', [digestAt(2), one])])
+    expect(await digestsOf(store, 'c')).toEqual([one, digestAt(2)])
+    const { epoch: other } = await store.acquire('d', { owner: 'test' })
+    await store.append('d', other, [messageOf('a', [digestAt(3)])])
+    expect(await digestsOf(store, 'd')).toEqual([digestAt(3)])
+    expect(await digestsOf(store)).toEqual([one, digestAt(2), digestAt(3)])
+    await store.delete('d')
+    expect(await digestsOf(store)).toEqual([one, digestAt(2)])
+    await store.append('c', epoch, [messageOf('b', [digestAt(0)])])
+    expect(await digestsOf(store)).toEqual([digestAt(0), one, digestAt(2)])
+  })
+})
+
 describe('append', () => {
   it.each<[string, unknown[]]>([
     ['no entries', []],

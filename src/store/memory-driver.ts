@@ -64,6 +64,9 @@ export function memoryDriver(): StoreDriver {
   const held = new Map<string, Held>()
   const blobs = new Map<string, StoredBlob>()
   let positions = 0
+  /** Changes with the references, which are asked for page by page and sorted once for all pages. */
+  let version = 0
+  let sorted: { of: string | undefined; version: number; digests: string[] } | undefined
 
   const entriesOf = function* (conversation: string | undefined): Generator<Placed> {
     if (conversation === undefined) {
@@ -102,6 +105,7 @@ export function memoryDriver(): StoreDriver {
       }
     }
     for (const digest of batch.references) into.references.push(digest)
+    version++
     row.length += batch.entries.length
     row.updatedAt = batch.updatedAt
   }
@@ -203,18 +207,21 @@ export function memoryDriver(): StoreDriver {
     },
 
     async references(conversation, after, limit) {
-      const from = conversation === undefined ? [...held.values()] : [held.get(conversation)]
-      const digests = new Set(from.flatMap((known) => known?.references ?? []))
-      return [...digests]
-        .filter((digest) => digest > after)
-        .sort()
-        .slice(0, limit)
+      if (sorted === undefined || sorted.of !== conversation || sorted.version !== version) {
+        const from = conversation === undefined ? [...held.values()] : [held.get(conversation)]
+        const digests = new Set(from.flatMap((known) => known?.references ?? []))
+        sorted = { of: conversation, version, digests: [...digests].sort() }
+      }
+      const { digests } = sorted
+      const start = after === '' ? 0 : digests.findIndex((digest) => digest > after)
+      return start === -1 ? [] : digests.slice(start, start + limit)
     },
 
     async delete(conversation) {
       const known = held.get(conversation)
       if (known === undefined) return false
       held.delete(conversation)
+      version++
       const needed = new Set([...held.values()].flatMap(({ references }) => references))
       for (const digest of known.references) if (!needed.has(digest)) blobs.delete(digest)
       return true

@@ -7,6 +7,7 @@ import { BobbinError } from './error.ts'
 import type { ErrorCode } from './error-codes.ts'
 import { isoTime } from './fields.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import { hasJsonForm } from './json-form.ts'
 import { CAREFULLY, shortcutOf } from './shortcut.ts'
 
 /** The codes that say a primitive could not be built. */
@@ -146,13 +147,4 @@ function toJsonValue(value: unknown): JsonValue {
   if (value instanceof DateTime) return isoTime(value as DateTime)
   if (Array.isArray(value)) return value.map(toJsonValue)
   return hasJsonForm(value) ? value.toJSON() : (value as JsonValue)
-}
-
-function hasJsonForm(value: unknown): value is { toJSON(): JsonValue } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'toJSON' in value &&
-    typeof value.toJSON === 'function'
-  )
 }

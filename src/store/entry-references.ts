@@ -1,3 +1,4 @@
+import { hasJsonForm } from '../core/json-form.ts'
 import type { Entry, NewEntry } from './entry.ts'
 import { LastingEntry } from './lasting-entry.ts'
 
@@ -38,8 +39,4 @@ function digestOf(part: unknown): string | undefined {
   if (typeof reference !== 'object' || reference === null) return undefined
   const digest: unknown = Reflect.get(reference, 'sha256')
   return typeof digest === 'string' && DIGEST.test(digest) ? digest : undefined
-}
-
-function hasJsonForm(part: object): part is { toJSON(): unknown } {
-  return 'toJSON' in part && typeof part.toJSON === 'function'
 }

@@ -1,5 +1,5 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import type { JsonObject } from '../core/json.ts'
+import { hasJsonForm } from '../core/json-form.ts'
 import type { Message } from '../records/message.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { EntryKind, NewEntry } from './entry.ts'
@@ -60,7 +60,7 @@ export class LastingEntry {
   /** The entry as plain JSON. */
   toJSON(): NewEntry {
     const { kind, turnId, data } = this
-    const json: unknown = isRecord(data) ? data.toJSON() : data
+    const json: unknown = hasJsonForm(data) ? data.toJSON() : data
     return { kind, turnId, data: json } as NewEntry
   }
 }
@@ -72,8 +72,4 @@ interface Referring {
 /** An entry as plain JSON, whoever made it. */
 export function plainEntry(entry: NewEntry): NewEntry {
   return entry instanceof LastingEntry ? entry.toJSON() : entry
-}
-
-function isRecord(data: object): data is { toJSON(): JsonObject } {
-  return 'toJSON' in data && typeof data.toJSON === 'function'
 }

@@ -30,7 +30,7 @@ export function postgresSession(
     isLost = true
   })
   const queries = queriesOn(sql)
-  const hangUp = () => void sql.end({ timeout: 0 })
+  const hangUp = () => void sql.end({ timeout: 0 }).catch(() => undefined)
 
   const guarded = async <T>(statement: () => Promise<T>): Promise<T> => {
     if (isLost) throw connectionClosed()

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { runNode } from '../scripts/run-command.mjs'
+import { bytesLeftByTurn } from './consumer/finished-turns.ts'
 import { importNames } from './consumer/import-names.ts'
 import { type InstalledPackage, installPackage } from './consumer/installed-package.ts'
 import { publicExports } from './consumer/public-exports.ts'
@@ -60,4 +61,9 @@ describe('the package as published', () => {
     const { output, code } = await runNode(file, ['--version'], { cwd: installed.folder })
     expect({ output, code }).toEqual({ output: `${manifest.version}\n`, code: 0 })
   })
+
+  it('leaves nearly nothing of a finished turn to the full collections', async () => {
+    // One closure in the wrong place, and it is 30 KB.
+    expect(await bytesLeftByTurn(installed.folder)).toBeLessThan(10_000)
+  }, 60_000)
 })

@@ -37,13 +37,16 @@ export class HandlerContext implements ToolContext {
     this.toolCallId = context.toolCallId
     this.callId = callId
     this.idempotencyKey = context.idempotencyKey ?? context.toolCallId ?? randomId()
-    this.progress = (update: JsonValue) => context.progress?.(update)
-    this.secret = async (name: string) =>
+    // Named first: an engine puts a function that is written straight into a property among what lives
+    // long, and with it all that it refers to, here the whole turn.
+    const progress = (update: JsonValue) => context.progress?.(update)
+    const secret = async (name: string) =>
       context.secret === undefined ? missing('secret') : context.secret(name)
-    this.spool = (async (data: SpoolInput, Class?: SpooledArtifactConstructor) =>
-      context.spool === undefined
-        ? missing('spool')
-        : context.spool(data, Class)) as ToolContext['spool']
+    const spool = async (data: SpoolInput, Class?: SpooledArtifactConstructor) =>
+      context.spool === undefined ? missing('spool') : context.spool(data, Class)
+    this.progress = progress
+    this.secret = secret
+    this.spool = spool as ToolContext['spool']
   }
 }
 

@@ -1,10 +1,8 @@
 import { hmacSha256 } from '#hash'
 import { isBobbinError } from '../core/error.ts'
-import { syntheticIds } from '../model/synthetic-id.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
-import type { DispatchContext } from './dispatch-context.ts'
 import type { EventBus } from './event-bus.ts'
 import { type Interruption, interruption } from './interruption.ts'
 import { presentation } from './presentation.ts'
@@ -14,9 +12,9 @@ import { secretScrubber } from './secret-scrubber.ts'
 import { resultSpool } from './small-results.ts'
 import { type OutputSchema, outputRequest } from './structured-output.ts'
 import type { Turn } from './turn.ts'
+import { turnContext } from './turn-context.ts'
 import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
 import { TurnRequest } from './turn-request.ts'
-import { visibleCalls, visibleTools } from './visible-tools.ts'
 
 /** What a turn is opened with. */
 export interface TurnSeed {
@@ -86,13 +84,17 @@ export async function openTurn(
       guard,
       origin: { turnId, conversation: id },
       ...buses,
-      ctx: dispatchContext(
-        settings,
+      ctx: turnContext({
+        turnId,
+        signal,
+        output: seed.output && outputRequest(seed.output),
         conversation,
-        seed,
-        { turnId, signal, guard, secret, request },
-        () => turn,
-      ),
+        request,
+        guard,
+        secret,
+        tools: settings.tools,
+        iteration: () => turn.iteration,
+      }),
       iteration: 0,
       settled: new Map(),
       order: [],
@@ -131,48 +133,4 @@ async function release(
 ): Promise<void> {
   clearInterval(beat)
   await store.release(conversation, epoch).catch(() => {})
-}
-
-function dispatchContext(
-  settings: RunnerSettings,
-  conversation: Conversation,
-  seed: TurnSeed,
-  facts: {
-    turnId: string
-    signal: AbortSignal
-    guard: RepeatGuard
-    secret: Uint8Array
-    request: TurnRequest
-  },
-  turn: () => Turn,
-): DispatchContext {
-  const { turnId, signal, guard, secret, request } = facts
-  const tools = visibleTools(settings.tools, conversation)
-  return {
-    conversation: conversation.id,
-    turnId,
-    signal,
-    memories: request.memories,
-    retrievables: request.retrievables,
-    output: seed.output && outputRequest(seed.output),
-    toolCallCount: (checksum) => guard.count(checksum),
-    mintId: (place) => syntheticIds({ secret, scope: `${turnId}/${turn().iteration}` })(place),
-    addMemory: (memory) => void request.memories.push(memory),
-    addRetrievable: (found) => void request.retrievables.push(found),
-    get instructions() {
-      return request.instructions
-    },
-    get items() {
-      return request.items
-    },
-    get iteration() {
-      return turn().iteration
-    },
-    get tools() {
-      return tools()
-    },
-    get turnToolCalls() {
-      return visibleCalls(conversation)
-    },
-  }
 }

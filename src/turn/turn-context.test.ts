@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { sampleTool } from '../testing/turn-samples.ts'
+import type { DispatchContext } from './dispatch-context.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const look = sampleTool('look', () => 'nothing')
+
+/** What an executor sees of its second iteration through what `view` makes of its context. */
+async function secondIteration(view: (ctx: DispatchContext) => DispatchContext) {
+  let seen: unknown
+  const runner = new TurnRunner({
+    tools: [look],
+    instructions: 'Look.',
+    executor: async (given) => {
+      const ctx = view(given)
+      if (given.iteration === 1) return { calls: [{ tool: 'look', args: {} }] }
+      const { iteration, instructions, items, tools, turnToolCalls, conversation } = ctx
+      seen = {
+        iteration,
+        instructions,
+        items: items.map(({ type }) => type),
+        tools: tools.names,
+        calls: turnToolCalls.length,
+        conversation,
+        count: ctx.toolCallCount(turnToolCalls[0]?.checksum ?? ''),
+        own: Object.keys(given).sort(),
+      }
+      return { answer: 'done' }
+    },
+  })
+  await runner.run({ message: 'go', conversation: 'one' })
+  return seen
+}
+
+it('tells of the turn as it is, in copies and behind other objects too', async () => {
+  const direct = await secondIteration((ctx) => ctx)
+  expect(direct).toMatchObject({
+    iteration: 2,
+    instructions: expect.stringContaining('Look.'),
+    items: ['message', 'call'],
+    tools: ['look'],
+    calls: 1,
+    conversation: 'one',
+    count: 1,
+    own: expect.arrayContaining(['instructions', 'items', 'iteration', 'tools', 'turnToolCalls']),
+  })
+  expect(await secondIteration((ctx) => ({ ...ctx }))).toEqual(direct)
+  expect(await secondIteration((ctx) => Object.create(ctx))).toEqual(direct)
+  expect(await secondIteration((ctx) => new Proxy(ctx, {}))).toEqual(direct)
+})

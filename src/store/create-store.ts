@@ -3,6 +3,7 @@ import { BobbinError } from '../core/error.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { type AppendRequest, assertBlobs, PlannedAppend } from './append-plan.ts'
+import { APPENDED } from './appended.ts'
 import { conversationKeys } from './conversation-keys.ts'
 import { createGates } from './create-gates.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
@@ -71,13 +72,13 @@ export function createStore(
     readBack: boolean,
   ) => {
     if (outcome.status !== 'done') return refuse(driver, request, outcome)
-    return Promise.resolve(readBack ? plan.stored() : NOTHING)
+    return readBack ? Promise.resolve(plan.stored()) : APPENDED
   }
 
   const append = (request: Appending, readBack = true): Promise<readonly Entry[]> => {
     try {
       const { entries, blobs } = request
-      if (entries.length === 0 && blobs.length === 0) return Promise.resolve(NOTHING)
+      if (entries.length === 0 && blobs.length === 0) return APPENDED
       const plan = planned(request)
       const appending = driver.append(request.conversation, request.epoch, plan)
       return appending instanceof Promise
@@ -267,8 +268,6 @@ function positionOf(after: string | undefined): number {
 }
 
 type Appending = Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>
-
-const NOTHING: readonly Entry[] = Object.freeze([])
 
 /** Says why nothing was appended. */
 async function refuse(

@@ -6,6 +6,7 @@ import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
 import { ToolCall } from '../records/tool-call.ts'
+import { APPENDED } from '../store/appended.ts'
 import type { Entry, EntryOf, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Store, StoredBlob } from '../store/store.ts'
@@ -178,9 +179,13 @@ export class Conversation {
     for (const { trustTier } of attachments) this.lowerTrust(trustTier)
   }
 
-  /** Adds entries to the log. */
-  append(entries: readonly NewEntry[], blobs?: readonly StoredBlob[]): Promise<unknown> {
-    return this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
+  /** Adds entries to the log. Gives nothing to wait for where they are in it at once. */
+  append(
+    entries: readonly NewEntry[],
+    blobs?: readonly StoredBlob[],
+  ): Promise<unknown> | undefined {
+    const appending = this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
+    return appending === APPENDED ? undefined : appending
   }
 
   /** Adds a settled call to the log, with what the model is told beside it; `settled` makes it visible. */
@@ -189,16 +194,17 @@ export class Conversation {
     turnId: string,
     extra: readonly NewEntry[],
     note: string | undefined,
-  ): Promise<unknown> {
+  ): Promise<unknown> | undefined {
     const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
     const blobs = this.#blobsOf([call])
-    // A call that runs alone has nobody to wait for.
-    return this.batch.length > 1 ? this.#group.add(entries, blobs) : this.append(entries, blobs)
+    // A call that runs alone has nobody to wait for, and memory nothing to gain.
+    const isShared = this.batch.length > 1 && this.#parts.store.durable
+    return isShared ? this.#group.add(entries, blobs) : this.append(entries, blobs)
   }
 
   /** Adds entries to the log, with the small results of the records among them. */
-  commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> {
+  commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> | undefined {
     return this.append(entries, this.#blobsOf(calls))
   }
 

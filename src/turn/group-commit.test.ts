@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BobbinError } from '../core/error.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -102,6 +103,9 @@ describe('GroupCommit', () => {
     let commits = 0
     const counting = {
       ...store,
+      // Memory has no disk to wait for, and commits each by itself.
+      durable: true,
+      spool: { ...memorySpool(), durable: true },
       append: (...given: Parameters<typeof store.append>) => {
         if (given[2].some(({ kind }) => kind === 'settlement')) commits++
         return store.append(...given)

@@ -5,7 +5,7 @@ import type { StoredBlob } from '../store/store.ts'
 type Append = (
   entries: readonly NewEntry[],
   blobs: readonly StoredBlob[] | undefined,
-) => Promise<unknown>
+) => Promise<unknown> | undefined
 
 /** What one call brings, and whoever waits for it to be in the log. */
 interface Piece {

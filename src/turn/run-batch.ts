@@ -54,7 +54,8 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   for (const gate of gates) entries.push(openGate(turn, gate))
   for (const gate of provided.gates) entries.push(openGate(turn, gate))
   conversation.batch = batch.items
-  await conversation.commit(entries, records)
+  const committing = conversation.commit(entries, records)
+  if (committing !== undefined) await committing
   for (const { id, request, createdAt } of batch.calls) {
     const { tool, args, checksum } = request
     announce(turn, { id, tool, args, checksum, createdAt })
@@ -62,7 +63,8 @@ export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd>
   if (gates.length > 0) await tellOpened(turn, gates)
   for (const call of ended) await settleLogged(turn, call)
   if (provided !== NOTHING_PROVIDED) await tellProvided(turn, provided)
-  await runPlans(turn, plans)
+  const running = runPlans(turn, plans)
+  if (running !== undefined) await running
   if (provided.calls.length > 0) inOrderAsked(turn, provided, before)
   const waits = hasUnsettled(turn, batch)
   if (!waits) conversation.flush()

@@ -20,8 +20,11 @@ import type { NestedLink } from './nested-turn.ts'
 import { type CallEnd, mostTrust, recordCall, settle } from './settle-call.ts'
 import type { Turn } from './turn.ts'
 
-/** Runs a call that may run, inside its middleware, and settles it whatever happens. */
-export function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> {
+/**
+ * Runs a call that may run, inside its middleware, and settles it whatever happens. Gives nothing to wait
+ * for where it is settled at once.
+ */
+export function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> | undefined {
   const attempt = new CallAttempt(turn, admitted)
   try {
     const made =
@@ -41,7 +44,7 @@ function settleAttempt(
   admitted: AdmittedCall,
   { link, hasStarted }: CallAttempt,
   made: ToolCall,
-): Promise<void> {
+): Promise<void> | undefined {
   const { asked, intent } = admitted
   if (link !== undefined && isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'

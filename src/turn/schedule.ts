@@ -1,7 +1,8 @@
 /** One piece of work; an exclusive one runs while nothing else does. */
 export interface Job {
   readonly exclusive: boolean
-  run(): Promise<void>
+  /** Gives nothing to wait for where it is over at once. */
+  run(): Promise<void> | undefined
 }
 
 /**
@@ -9,34 +10,70 @@ export interface Job {
  * it and holds up those behind it. A job settles its own failures; what still escapes one is thrown
  * after all have ended, so that none is left running unseen.
  */
-export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> {
+export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> | undefined {
   const [only] = jobs
   if (jobs.length === 1 && only !== undefined) return only.run()
-  return new Promise((resolve, reject) => {
-    const faults: unknown[] = []
-    let next = 0
-    let running = 0
-    let isAlone = false
-    const startMore = () => {
-      for (let job = jobs[next]; job !== undefined; job = jobs[next]) {
-        if (running > 0 && (isAlone || job.exclusive || running >= concurrency)) return
-        next++
-        running++
-        isAlone = job.exclusive
-        job.run().then(ended, failed)
-      }
-      if (running > 0) return
-      if (faults.length > 0) reject(faults[0])
-      else resolve()
+  const schedule = new Schedule(jobs, concurrency)
+  return schedule.start() ? undefined : schedule.ended()
+}
+
+class Schedule {
+  readonly #jobs: readonly Job[]
+  readonly #concurrency: number
+  readonly #faults: unknown[] = []
+  #next = 0
+  #running = 0
+  #isAlone = false
+  #onEnd: (() => void) | undefined
+
+  constructor(jobs: readonly Job[], concurrency: number) {
+    this.#jobs = jobs
+    this.#concurrency = concurrency
+  }
+
+  /** Starts as many as may run; says whether all have ended, well. */
+  start(): boolean {
+    for (let job = this.#jobs[this.#next]; job !== undefined; job = this.#jobs[this.#next]) {
+      const isFull = this.#isAlone || job.exclusive || this.#running >= this.#concurrency
+      if (this.#running > 0 && isFull) return false
+      this.#next++
+      const work = this.#begin(job)
+      if (work === undefined) continue
+      this.#running++
+      this.#isAlone = job.exclusive
+      work.then(
+        () => this.#end(),
+        (error: unknown) => this.#fail(error),
+      )
     }
-    const ended = () => {
-      running--
-      startMore()
+    return this.#running === 0 && this.#faults.length === 0
+  }
+
+  /** Waits until all have ended. */
+  ended(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onEnd = () => (this.#faults.length > 0 ? reject(this.#faults[0]) : resolve())
+      if (this.#running === 0) this.#onEnd()
+    })
+  }
+
+  #begin(job: Job): Promise<void> | undefined {
+    try {
+      return job.run()
+    } catch (error) {
+      this.#faults.push(error)
+      return undefined
     }
-    const failed = (error: unknown) => {
-      faults.push(error)
-      ended()
-    }
-    startMore()
-  })
+  }
+
+  #end(): void {
+    this.#running--
+    this.start()
+    if (this.#running === 0) this.#onEnd?.()
+  }
+
+  #fail(error: unknown): void {
+    this.#faults.push(error)
+    this.#end()
+  }
 }

@@ -106,24 +106,28 @@ function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boo
   }
 }
 
-/** Makes a record durable, shows it to the model with the note, and tells the stream. */
-export async function settle(
+/**
+ * Makes a record durable, shows it to the model with the note, and tells the stream. Gives nothing to wait
+ * for where all that is done at once.
+ */
+export function settle(
   turn: Turn,
   call: ToolCall,
   extra: readonly NewEntry[] = [],
   note?: string,
-): Promise<void> {
-  const { conversation } = turn
-  await conversation.record(call, turn.id, extra, note)
-  const showing = conversation.settled(call, note)
-  if (showing !== undefined) await showing
-  tellSettled(turn, call)
+): Promise<void> | undefined {
+  const recording = turn.conversation.record(call, turn.id, extra, note)
+  return recording === undefined
+    ? settleLogged(turn, call, note)
+    : recording.then(() => settleLogged(turn, call, note))
 }
 
 /** Takes in a call whose record is in the log already, and tells the stream. */
-export async function settleLogged(turn: Turn, call: ToolCall): Promise<void> {
-  await turn.conversation.settled(call)
+export function settleLogged(turn: Turn, call: ToolCall, note?: string): Promise<void> | undefined {
+  const showing = turn.conversation.settled(call, note)
+  if (showing !== undefined) return showing.then(() => tellSettled(turn, call))
   tellSettled(turn, call)
+  return undefined
 }
 
 function tellSettled(turn: Turn, call: ToolCall): void {

@@ -28,6 +28,9 @@ export interface RecordClass<Input, Output extends object> {
   readonly schema: v.GenericSchema<Input, Output>
 }
 
+/** Puts the fields of a usual record straight where they belong; says so, or does nothing. */
+export type FillRecord = (target: object, raw: unknown) => boolean
+
 /**
  * Makes the base class of a primitive from one schema, so that each field is spelled once: the
  * constructor parses, assigns what the schema gives, and freezes; the types are inferred.
@@ -36,7 +39,15 @@ export function record<Input, Output extends object>(
   name: string,
   code: InvalidValueCode,
   schema: v.GenericSchema<Input, Output>,
+  fill?: FillRecord,
 ): RecordClass<Input, Output> {
+  const isFilled = (target: object, raw: Input): boolean => {
+    try {
+      return fill?.(target, raw) ?? false
+    } catch {
+      return false
+    }
+  }
   const shortcut = shortcutOf(schema)
   const quickly = (raw: Input): Output | undefined => {
     try {
@@ -52,7 +63,9 @@ export function record<Input, Output extends object>(
     #digest: string | undefined
 
     constructor(raw: Input) {
-      Object.assign(this, quickly(raw) ?? parseOrThrow(name, code, schema, raw))
+      if (!isFilled(this, raw)) {
+        Object.assign(this, quickly(raw) ?? parseOrThrow(name, code, schema, raw))
+      }
       Object.freeze(this)
     }
 

@@ -114,8 +114,6 @@ const readWire = shortcutOf(wireReferenceField)
 const readDate = shortcutOf(dateField)
 
 const toolCallSchema = withShortcut(carefulToolCall, (input, config) => {
-  const usual = usualCall(input, config)
-  if (usual !== undefined) return usual
   const value = readFields?.(input, config)
   return value && crossFieldFault(value) === undefined ? completed(value) : undefined
 })
@@ -124,20 +122,25 @@ type Fields = v.InferOutput<typeof fields>
 
 type Completed = 'checksum' | 'settlement' | 'updatedAt'
 
+/** Nothing said about how to read. */
+const PLAINLY: v.Config<v.BaseIssue<unknown>> = {}
+
 /** How many fields the record of nearly every call is made of, besides `wire`. */
 const USUAL_FIELDS = 13
+
+type CompletedCall = Fields & { [K in Completed]: NonNullable<Fields[K]> }
 
 /**
  * Reads the record that a runner makes of nearly every call: these fields and no others, arguments whose
  * checksum is known. Going through the schema field by field takes several times as long.
  */
-function usualCall(input: unknown, config: v.Config<v.BaseIssue<unknown>>) {
-  if (typeof input !== 'object' || input === null) return undefined
-  if (Object.getPrototypeOf(input) !== Object.prototype) return undefined
+function fillUsual(target: object, input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  if (Object.getPrototypeOf(input) !== Object.prototype) return false
   const { id, tool, args, checksum: given, results, wire: from } = input as Partial<Fields>
   const { isError, settlement, inline, fromArtifactTool, trust } = input as Partial<Fields>
   const { isComplete, createdAt, completedAt } = input as Partial<v.InferInput<typeof fields>>
-  if (typeof args !== 'object' || args === null || typeof tool !== 'string') return undefined
+  if (typeof args !== 'object' || args === null || typeof tool !== 'string') return false
   const known = knownChecksum(args, tool)
   const isSound =
     known !== undefined &&
@@ -153,41 +156,40 @@ function usualCall(input: unknown, config: v.Config<v.BaseIssue<unknown>>) {
     trust !== undefined &&
     TRUST_TIERS.includes(trust) &&
     isOneResult(results)
-  if (!isSound) return undefined
-  const begun = readDate?.(createdAt, config)
-  const ended = readDate?.(completedAt, config)
-  const wire = from === undefined ? undefined : readWire?.(from, config)
+  if (!isSound) return false
+  const begun = readDate?.(createdAt, PLAINLY)
+  const ended = readDate?.(completedAt, PLAINLY)
+  const wire = from === undefined ? undefined : readWire?.(from, PLAINLY)
   const count = wire === undefined ? USUAL_FIELDS : USUAL_FIELDS + 1
   // Hidden ones count too: a field that is one would make room for a field that is none of these.
-  if (Object.getOwnPropertyNames(input).length !== count) return undefined
-  if (begun === undefined || ended === undefined) return undefined
-  const call: ReturnType<typeof completed> = {
-    id,
-    tool,
-    args,
-    checksum: given,
-    results,
-    isComplete,
-    isError,
-    settlement,
-    executedBy: 'runner' as const,
-    inline,
-    fromArtifactTool,
-    trust,
-    createdAt: begun,
-    updatedAt: ended,
-    completedAt: ended,
-  }
+  if (Object.getOwnPropertyNames(input).length !== count) return false
+  if (begun === undefined || ended === undefined) return false
+  const call = target as CompletedCall
+  call.id = id
+  call.tool = tool
+  call.args = args
+  call.checksum = given
+  call.results = results
+  call.isComplete = isComplete
+  call.isError = isError
+  call.settlement = settlement
+  call.executedBy = 'runner'
+  call.inline = inline
+  call.fromArtifactTool = fromArtifactTool
+  call.trust = trust
   if (wire !== undefined) call.wire = wire
-  return call
+  call.createdAt = begun
+  call.updatedAt = ended
+  call.completedAt = ended
+  return true
 }
 
 /** The parsed object is ours alone: completing it in place costs half of what a copy does. */
-function completed(value: Fields) {
+function completed(value: Fields): CompletedCall {
   value.checksum ??= checksum(value.tool, value.args)
   value.settlement ??= value.isError ? 'failed' : 'ok'
   value.updatedAt ??= value.completedAt
-  return value as Fields & { [K in Completed]: NonNullable<Fields[K]> }
+  return value as CompletedCall
 }
 
 function isNonEmptyList(input: unknown): boolean {
@@ -224,6 +226,7 @@ export class ToolCall extends record(
   'ToolCall',
   'E_INVALID_INITIAL_TOOL_CALL_VALUE',
   toolCallSchema,
+  fillUsual,
 ) {
   static isToolCall(value: unknown): value is ToolCall {
     return isInstanceOf(value, 'ToolCall')

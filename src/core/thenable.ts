@@ -1,3 +1,11 @@
+/** Goes on with a value: at once where it is there, else when it is. */
+export function andThen<T, R>(
+  value: T | Promise<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
 /** Whether a value is waited for by `await`. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false

@@ -30,12 +30,15 @@ export interface AppendRequest {
   readonly epoch: number
   readonly entries: readonly NewEntry[]
   readonly blobs: readonly StoredBlob[]
-  readonly now: number
+  /** What imported entries bring along; they also may close gates that nobody decided here. */
+  readonly imported?: readonly ImportedStamp[] | undefined
+}
+
+/** What all appends of a store have in common. */
+export interface AppendSettings {
   readonly redact: Redact | undefined
   /** The key, asked for when a turn ends. */
   readonly key: (row: ConversationRow) => Uint8Array
-  /** What imported entries bring along; they also may close gates that nobody decided here. */
-  readonly imported?: readonly ImportedStamp[] | undefined
 }
 
 /** What an entry keeps of its life in another store. */
@@ -49,6 +52,8 @@ export class PlannedAppend implements AppendPlan {
   readonly gates: readonly string[]
   readonly seals: boolean
   readonly #request: AppendRequest
+  readonly #settings: AppendSettings
+  readonly #now: number
   readonly #clean: readonly NewEntry[]
   /** What was removed from each entry, by its place. */
   #redacted: Map<number, readonly string[]> | undefined
@@ -57,9 +62,12 @@ export class PlannedAppend implements AppendPlan {
   #gates: Map<string, GateRow> | undefined
   #rows: readonly EntryRow[] = []
 
-  constructor(request: AppendRequest) {
+  constructor(request: AppendRequest, settings: AppendSettings, now: number) {
     this.#request = request
-    const { entries, redact } = request
+    this.#settings = settings
+    this.#now = now
+    const { entries } = request
+    const { redact } = settings
     this.#clean = redact === undefined ? entries : this.#redact(entries, redact)
     let seals = false
     let closes = false
@@ -69,7 +77,7 @@ export class PlannedAppend implements AppendPlan {
       closes ||= kind === 'gate-closed'
     }
     this.seals = seals
-    this.gates = closes ? gatesToRead(entries) : []
+    this.gates = closes ? gatesToRead(entries) : NONE
   }
 
   #redact(entries: readonly NewEntry[], redact: Redact): readonly NewEntry[] {
@@ -83,7 +91,8 @@ export class PlannedAppend implements AppendPlan {
   }
 
   prepare(state: AppendState): AppendBatch {
-    const { conversation, epoch, key, now } = this.#request
+    const { conversation, epoch } = this.#request
+    const { key } = this.#settings
     const digests = [...state.unsealed]
     this.#gates = undefined
     let { seal, sealedSeq } = state.row
@@ -103,26 +112,34 @@ export class PlannedAppend implements AppendPlan {
     const blobs = this.#blobs().map(({ digest, blob }) => ({ digest, bytes: bytesOf(blob) }))
     const references = [...new Set(this.#references(blobs))]
     const gates = [...(this.#gates ?? NO_GATES).values()]
-    return { entries: rows, blobs, references, gates, seal, sealedSeq, updatedAt: now }
+    return { entries: rows, blobs, references, gates, seal, sealedSeq, updatedAt: this.#now }
   }
 
   hold(state: MemoryState): MemoryBatch {
-    const { epoch, now: updatedAt } = this.#request
+    const { epoch } = this.#request
     this.#gates = undefined
-    const rows = this.#clean.map((_, at) => {
+    const rows: MemoryRow[] = []
+    for (let at = 0; at < this.#clean.length; at++) {
       const entry = this.#entry(at, state.gates)
       const seq = state.row.length + at + 1
-      return new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at))
-    })
+      rows.push(new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at)))
+    }
     if (this.seals) this.#seal(rows, state)
     this.#rows = rows
     const blobs = this.#blobs()
     const gates = this.#gates ?? NO_GATES
-    return { entries: rows, blobs, references: this.#references(blobs), gates, updatedAt }
+    return {
+      entries: rows,
+      blobs,
+      references: this.#references(blobs),
+      gates,
+      updatedAt: this.#now,
+    }
   }
 
   #seal(rows: readonly MemoryRow[], state: MemoryState): void {
-    const { conversation, key } = this.#request
+    const { conversation } = this.#request
+    const { key } = this.#settings
     let { sealing: previous } = state
     let unsealed = [...state.unsealed()]
     for (const row of rows) {
@@ -144,7 +161,7 @@ export class PlannedAppend implements AppendPlan {
   }
 
   #time(at: number): number {
-    return this.#request.imported?.[at]?.time ?? this.#request.now
+    return this.#request.imported?.[at]?.time ?? this.#now
   }
 
   #removed(at: number): readonly string[] | undefined {
@@ -161,7 +178,7 @@ export class PlannedAppend implements AppendPlan {
     const entry = this.#clean[at] as NewEntry
     if (entry.kind !== 'gate-opened' && entry.kind !== 'gate-closed') return entry
     this.#gates ??= new Map()
-    const done = moveGate(this.#request, entry, this.#time(at), this.#gates, known)
+    const done = moveGate(this.#request, this.#settings, entry, this.#time(at), this.#gates, known)
     if (done.redacted !== undefined) this.#noteRemoved(at, done.redacted)
     if (done.entry !== entry) (this.#completed ??= new Map()).set(at, done.entry)
     return done.entry
@@ -169,7 +186,8 @@ export class PlannedAppend implements AppendPlan {
 
   /** The blobs to store; results that were redacted are none of them. */
   #blobs(): readonly BlobRow[] {
-    const { entries, redact } = this.#request
+    const { entries } = this.#request
+    const { redact } = this.#settings
     const blobs = this.#request.blobs.map(blobRow)
     if (redact === undefined) return blobs
     const before = new Set(entries.flatMap(referencesOf))
@@ -180,7 +198,7 @@ export class PlannedAppend implements AppendPlan {
   /** What the entries refer to, and what is stored with them; some of it more than once. */
   #references(blobs: readonly { readonly digest: string }[]): readonly string[] {
     // Most of the time there is one: a list that grows takes more room than the rest of the append.
-    let few: readonly string[] = []
+    let few = NONE
     let many: string[] | undefined
     for (let at = 0; at < this.#clean.length; at++) {
       const own = referencesOf(this.#clean[at] as NewEntry)
@@ -199,6 +217,7 @@ function blobRow(blob: StoredBlob): BlobRow {
   return { digest: blob instanceof SmallText ? blob.digest : sha256Hex(blob), blob }
 }
 
+const NONE: readonly string[] = []
 const NO_GATES: ReadonlyMap<string, GateRow> = new Map()
 
 /** The gates that an append closes without having opened them. */
@@ -237,7 +256,8 @@ function entryOf(
 
 /** What an entry does to a gate; one that closes it is completed with the decision that was used. */
 function moveGate(
-  { conversation, imported, redact }: AppendRequest,
+  { conversation, imported }: AppendRequest,
+  { redact }: AppendSettings,
   entry: NewEntry & { kind: 'gate-opened' | 'gate-closed' },
   now: number,
   moved: Map<string, GateRow>,

@@ -2,7 +2,12 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { BobbinError } from '../core/error.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import { type AppendRequest, assertBlobs, PlannedAppend } from './append-plan.ts'
+import {
+  type AppendRequest,
+  type AppendSettings,
+  assertBlobs,
+  PlannedAppend,
+} from './append-plan.ts'
 import { APPENDED } from './appended.ts'
 import { conversationKeys } from './conversation-keys.ts'
 import { createGates } from './create-gates.ts'
@@ -19,6 +24,7 @@ import {
   type EntryFilter,
   type Lease,
   type Store,
+  type StoredBlob,
 } from './store.ts'
 import type { AppendOutcome, ConversationRow, StoreDriver } from './store-driver.ts'
 import { invalidInput, notFound, staleRunner } from './store-errors.ts'
@@ -32,6 +38,8 @@ export interface StoreOptions {
   /** Makes the keys of conversations; the platform's generator unless given. */
   readonly randomBytes?: (length: number) => Uint8Array
 }
+
+const NO_BLOBS: readonly StoredBlob[] = []
 
 /** How many rows are read at a time. */
 const PAGE = 500
@@ -51,22 +59,21 @@ export function createStore(
     )
   }
 
-  const keyOf: AppendRequest['key'] = (row) => keys.of(row)
+  const settings: AppendSettings = { redact, key: (row) => keys.of(row) }
 
-  const planned = ({ conversation, epoch, entries, blobs, imported }: Appending) => {
+  const planned = (request: AppendRequest) => {
+    const { entries, blobs } = request
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i] as NewEntry
       // One of our own was made whole.
       if (!(entry instanceof LastingEntry)) assertNewEntry(entry, i)
     }
     assertBlobs(blobs)
-    const now = clock.now()
-    const stamp = { conversation, epoch, entries, blobs, now, redact, key: keyOf, imported }
-    return new PlannedAppend(stamp)
+    return new PlannedAppend(request, settings, clock.now())
   }
 
   const end = (
-    request: Appending,
+    request: AppendRequest,
     plan: PlannedAppend,
     outcome: AppendOutcome,
     readBack: boolean,
@@ -75,7 +82,7 @@ export function createStore(
     return readBack ? Promise.resolve(plan.stored()) : APPENDED
   }
 
-  const append = (request: Appending, readBack = true): Promise<readonly Entry[]> => {
+  const append = (request: AppendRequest, readBack = true): Promise<readonly Entry[]> => {
     try {
       const { entries, blobs } = request
       if (entries.length === 0 && blobs.length === 0) return APPENDED
@@ -131,7 +138,7 @@ export function createStore(
       if (row === undefined || row.epoch === epoch) keys.forget(conversation)
     },
 
-    append: (conversation, epoch, entries, blobs = [], how) =>
+    append: (conversation, epoch, entries, blobs = NO_BLOBS, how) =>
       append({ conversation, epoch, entries, blobs }, how?.readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
@@ -267,12 +274,10 @@ function positionOf(after: string | undefined): number {
   return position
 }
 
-type Appending = Pick<AppendRequest, 'conversation' | 'epoch' | 'entries' | 'blobs' | 'imported'>
-
 /** Says why nothing was appended. */
 async function refuse(
   driver: StoreDriver,
-  { conversation, epoch, entries }: Appending,
+  { conversation, epoch, entries }: AppendRequest,
   outcome: Exclude<AppendOutcome, { readonly status: 'done' }>,
 ): Promise<never> {
   if (outcome.status === 'missing') throw notFound('conversation', conversation)

@@ -8,6 +8,7 @@ import type {
   GateRow,
   HeldRow,
   MemoryBatch,
+  MemoryState,
   StoreDriver,
 } from './store-driver.ts'
 
@@ -47,16 +48,50 @@ class MemoryConversation implements ConversationRow {
 type Lease = Pick<ConversationRow, 'owner' | 'leaseUntil'>
 
 /** Everything that memory holds of one conversation. */
-interface Held {
+class Held implements MemoryState {
   readonly row: MemoryConversation
-  readonly entries: HeldRow[]
+  readonly entries: HeldRow[] = []
   /** Where each entry stands among those of the whole store. */
-  readonly positions: number[]
-  /** Entries by kind, then id. */
-  readonly byId: Map<string, Map<string, HeldRow>>
-  readonly gates: Map<string, GateRow>
+  readonly positions: number[] = []
+  readonly gates = new Map<string, GateRow>()
   /** Some of them more than once. */
-  readonly references: string[]
+  readonly references: string[] = []
+  /** The kinds of which there is one for each call have tables of their own: no call looks for them. */
+  readonly #intents = new Map<string, HeldRow>()
+  readonly #settlements = new Map<string, HeldRow>()
+  readonly #others = new Map<string, Map<string, HeldRow>>()
+
+  constructor(row: MemoryConversation) {
+    this.row = row
+  }
+
+  get sealing(): LazySeal | undefined {
+    return this.row.sealing
+  }
+
+  unsealed(): readonly HeldRow[] {
+    return this.entries.slice(this.row.sealedSeq)
+  }
+
+  /** The entries of a kind by id; undefined where there is none. */
+  byId(kind: string): Map<string, HeldRow> | undefined {
+    if (kind === 'settlement') return this.#settlements
+    return kind === 'intent' ? this.#intents : this.#others.get(kind)
+  }
+
+  add(entry: HeldRow, position: number): void {
+    this.entries.push(entry)
+    this.positions.push(position)
+    if (entry.sealing !== undefined) {
+      this.row.sealing = entry.sealing
+      this.row.sealedSeq = entry.seq
+    }
+    const { kind, id } = entry
+    if (id === null) return
+    let ofKind = this.byId(kind)
+    if (ofKind === undefined) this.#others.set(kind, (ofKind = new Map<string, HeldRow>()))
+    ofKind.set(id, entry)
+  }
 }
 
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
@@ -85,18 +120,7 @@ export function memoryDriver(): StoreDriver {
 
   const store = (into: Held, batch: MemoryBatch) => {
     const { row } = into
-    for (const entry of batch.entries) {
-      into.entries.push(entry)
-      into.positions.push(++positions)
-      if (entry.sealing !== undefined) {
-        row.sealing = entry.sealing
-        row.sealedSeq = entry.seq
-      }
-      if (entry.id === null) continue
-      let ofKind = into.byId.get(entry.kind)
-      if (ofKind === undefined) into.byId.set(entry.kind, (ofKind = new Map<string, HeldRow>()))
-      ofKind.set(entry.id, entry)
-    }
+    for (const entry of batch.entries) into.add(entry, ++positions)
     for (const [id, gate] of batch.gates) into.gates.set(id, gate)
     for (const { digest, blob } of batch.blobs) {
       // A copy, which `slice` of a Node buffer is not.
@@ -118,14 +142,7 @@ export function memoryDriver(): StoreDriver {
       if (known === undefined) {
         const lease = { owner, leaseUntil: until }
         const row = new MemoryConversation({ id, createdAt: now, key, keyCheck, ...lease })
-        const empty = {
-          entries: [],
-          positions: [],
-          byId: new Map(),
-          gates: new Map(),
-          references: [],
-        }
-        held.set(id, { row, ...empty })
+        held.set(id, new Held(row))
         return { granted: true, created: true, row: row.snapshot() }
       }
       const { row } = known
@@ -147,10 +164,9 @@ export function memoryDriver(): StoreDriver {
     append(conversation, epoch, plan) {
       const known = held.get(conversation)
       if (known === undefined) return { status: 'missing' }
-      const { row, gates, entries } = known
+      const { row } = known
       if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
-      const unsealed = () => entries.slice(row.sealedSeq)
-      const batch = plan.hold({ row, gates, sealing: row.sealing, unsealed })
+      const batch = plan.hold(known)
       if (hasDuplicate(known, batch.entries)) return { status: 'duplicate' }
       store(known, batch)
       return DONE
@@ -159,7 +175,7 @@ export function memoryDriver(): StoreDriver {
     texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
     rows: async (conversation, from, limit) => rowsOf(conversation, from, limit),
 
-    text: async (conversation, kind, id) => held.get(conversation)?.byId.get(kind)?.get(id),
+    text: async (conversation, kind, id) => held.get(conversation)?.byId(kind)?.get(id),
 
     async find(filter, after, limit) {
       const found: FoundText[] = []
@@ -246,10 +262,10 @@ function* placed({ row: { id: conversation }, entries, positions }: Held): Gener
 }
 
 /** Whether an id is there already, in the log or twice among the new entries. */
-function hasDuplicate({ byId }: Held, entries: readonly EntryRow[]): boolean {
+function hasDuplicate(known: Held, entries: readonly EntryRow[]): boolean {
   for (let at = 0; at < entries.length; at++) {
     const { kind, id } = entries[at] as EntryRow
-    if (id !== null && byId.get(kind)?.has(id)) return true
+    if (id !== null && known.byId(kind)?.has(id)) return true
   }
   return entries.length <= FEW ? hasTwins(entries) : hasTwinsAmongMany(entries)
 }

@@ -25,7 +25,8 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     else {
       const asking = askCalls(turn, decision)
       const batch = asking instanceof Promise ? await asking : asking
-      end = endOf(turn, decision, await runBatch(turn, batch))
+      const running = runBatch(turn, batch)
+      end = endOf(turn, decision, running instanceof Promise ? await running : running)
     }
     if (observed.has('iterationEnd')) {
       const calls = 'calls' in decision ? decision.calls.length : 0

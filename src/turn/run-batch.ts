@@ -1,3 +1,4 @@
+import { andThen } from '../core/thenable.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -12,6 +13,7 @@ import {
   hasProvided,
   inOrderAsked,
   NOTHING_PROVIDED,
+  type ProvidedCalls,
   providedCalls,
   tellProvided,
 } from './provider-calls.ts'
@@ -26,48 +28,85 @@ export interface BatchEnd {
   readonly stop: StopReason | undefined
 }
 
+/** A response's calls when it is clear what is to become of them. */
+interface PlannedBatch {
+  readonly batch: AskedBatch
+  readonly provided: ProvidedCalls
+  readonly plans: readonly Plan[]
+  /** Those that end without running. */
+  readonly ended: readonly ToolCall[]
+  readonly gates: readonly GateRequest[]
+  readonly stop: StopReason | undefined
+  /** How many calls the turn had before. */
+  readonly before: number
+}
+
 /**
  * Takes a response's calls from request to settled record: admit each in order, make the intents
- * durable, announce, run, settle. Results stand in the order asked, whenever they came.
+ * durable, announce, run, settle. Results stand in the order asked, whenever they came. Each step waits
+ * only where there is something to wait for.
  */
-export async function runBatch(turn: Turn, batch: AskedBatch): Promise<BatchEnd> {
-  const { conversation } = turn
+export function runBatch(turn: Turn, batch: AskedBatch): BatchEnd | Promise<BatchEnd> {
+  return andThen(planBatch(turn, batch), (planned) =>
+    andThen(commit(turn, planned), () =>
+      andThen(tellBegun(turn, planned), () =>
+        andThen(runPlans(turn, planned.plans), () => endOf(turn, planned)),
+      ),
+    ),
+  )
+}
+
+function planBatch(turn: Turn, batch: AskedBatch): PlannedBatch | Promise<PlannedBatch> {
   const before = turn.order.length
-  const provided = hasProvided(batch.items)
-    ? await providedCalls(turn, batch.items)
-    : NOTHING_PROVIDED
-  const planning = planCalls(turn, batch.calls)
-  const { plans, stop } = planning instanceof Promise ? await planning : planning
+  const providing = hasProvided(batch.items) ? providedCalls(turn, batch.items) : NOTHING_PROVIDED
+  return andThen(providing, (provided) =>
+    andThen(planCalls(turn, batch.calls), ({ plans, stop }) => {
+      const [ended, gates] = [endedCalls(turn, plans), gatesOf(plans)]
+      return { batch, provided, plans, ended, gates, stop, before }
+    }),
+  )
+}
+
+function commit(turn: Turn, planned: PlannedBatch): Promise<unknown> | undefined {
+  const { conversation } = turn
+  const { batch, provided, plans, ended, gates } = planned
   const { entries } = batch
   // Refusals are settled in the same commit: after a crash nobody can take them for calls to run. What the
   // provider ran or asked leave for is in it too, or nobody would ever settle or decide it.
-  const ended = endedCalls(turn, plans)
   const records = provided.calls.length === 0 ? ended : [...ended, ...provided.calls]
   for (const call of records) entries.push(settlementOf(turn.id, call))
-  const gates: GateRequest[] = []
   for (const plan of plans) {
-    if (plan.kind === 'gate') gates.push(plan.gate)
-    else if (plan.kind === 'run' && plan.admitted.isLogged) {
+    if (plan.kind === 'run' && plan.admitted.isLogged) {
       entries.push(intentEntry(turn.id, plan.admitted.intent))
     }
   }
   for (const gate of gates) entries.push(openGate(turn, gate))
   for (const gate of provided.gates) entries.push(openGate(turn, gate))
   conversation.batch = batch.items
-  const committing = conversation.commit(entries, records)
-  if (committing !== undefined) await committing
-  for (const { id, request, createdAt } of batch.calls) {
+  return conversation.commit(entries, records)
+}
+
+/** Announces the calls, and tells of what came of them by the commit alone. */
+function tellBegun(turn: Turn, planned: PlannedBatch): Promise<void> | undefined {
+  for (const { id, request, createdAt } of planned.batch.calls) {
     const { tool, args, checksum } = request
     announce(turn, { id, tool, args, checksum, createdAt })
   }
+  const { gates, ended, provided } = planned
+  const isAll = gates.length === 0 && ended.length === 0 && provided === NOTHING_PROVIDED
+  return isAll ? undefined : tellCommitted(turn, planned)
+}
+
+async function tellCommitted(turn: Turn, { gates, ended, provided }: PlannedBatch): Promise<void> {
   if (gates.length > 0) await tellOpened(turn, gates)
   for (const call of ended) await settleLogged(turn, call)
   if (provided !== NOTHING_PROVIDED) await tellProvided(turn, provided)
-  const running = runPlans(turn, plans)
-  if (running !== undefined) await running
+}
+
+function endOf(turn: Turn, { batch, provided, before, stop }: PlannedBatch): BatchEnd {
   if (provided.calls.length > 0) inOrderAsked(turn, provided, before)
   const waits = hasUnsettled(turn, batch)
-  if (!waits) conversation.flush()
+  if (!waits) turn.conversation.flush()
   return { waits: waits || provided.gates.length > 0, stop }
 }
 
@@ -95,6 +134,12 @@ function endedCalls(turn: Turn, plans: readonly Plan[]): readonly ToolCall[] {
     ended.push(recordCall(turn, asked, { settlement, results: new Tokenizable(text) }))
   }
   return ended
+}
+
+function gatesOf(plans: readonly Plan[]): readonly GateRequest[] {
+  const gates: GateRequest[] = []
+  for (const plan of plans) if (plan.kind === 'gate') gates.push(plan.gate)
+  return gates
 }
 
 function jobOf(turn: Turn, plan: Plan): Job | undefined {

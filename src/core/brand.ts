@@ -30,7 +30,7 @@ export function isInstanceOf<T = unknown>(
   if (typeof value !== 'object' || value === null) return false
   // A guard never throws: a proxy may answer any question with an error, a revoked one answers none.
   try {
-    const check: unknown = Reflect.get(value, brandOf(name))
+    const check = (value as Readonly<Record<symbol, unknown>>)[brandOf(name)]
     if (typeof check === 'function') return Reflect.apply(check, value, []) === true
     return constructor !== undefined && !hasBrand(constructor, name) && value instanceof constructor
   } catch {

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { toHex } from '../core/hex.ts'
 import { BLOCK_BYTES, FIRST_STRIDE, type LineIndex } from './line-index.ts'
 
 const MAGIC = 0x424f4249
@@ -92,14 +93,6 @@ function fromHex(hex: string): Uint8Array {
   return Uint8Array.from({ length: HASH_BYTES }, (_, i) =>
     parseInt(hex.slice(i * 2, i * 2 + 2), 16),
   )
-}
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-function toHex(bytes: Uint8Array): string {
-  let hex = ''
-  for (const byte of bytes) hex += HEX[byte]
-  return hex
 }
 
 /** A 64-bit count; counts of bytes and lines stay far below 2^53. */

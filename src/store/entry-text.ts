@@ -76,6 +76,15 @@ const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
  * surrogate pair, or be very long. Different texts stay different.
  */
 export function columnText(text: string): string {
+  // The entries of a call follow each other.
+  if (text !== lastText) [lastText, lastColumn] = [text, newColumn(text)]
+  return lastColumn
+}
+
+let lastText = ''
+let lastColumn = ''
+
+function newColumn(text: string): string {
   if (text.length > 256) return `\\#${sha256Hex(JSON.stringify(text))}`
   if (text.isWellFormed() && !text.includes('\0') && !text.includes('\\')) return text
   return JSON.stringify(text).slice(1, -1)

@@ -1,7 +1,9 @@
+import { SmallText } from '../spool/small-text.ts'
 import { CLOSED_STATES } from './gate-row.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { EntryFilter, StoredBlob } from './store.ts'
 import type {
+  BlobRow,
   ConversationRow,
   EntryRow,
   FoundText,
@@ -97,7 +99,7 @@ class Held implements MemoryState {
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
   const held = new Map<string, Held>()
-  const blobs = new Map<string, StoredBlob>()
+  const blobs = new MemoryBlobs()
   let positions = 0
   /** Changes with the references, which are asked for page by page and sorted once for all pages. */
   let version = 0
@@ -122,12 +124,7 @@ export function memoryDriver(): StoreDriver {
     const { row } = into
     for (const entry of batch.entries) into.add(entry, ++positions)
     for (const [id, gate] of batch.gates) into.gates.set(id, gate)
-    for (const { digest, blob } of batch.blobs) {
-      // A copy, which `slice` of a Node buffer is not.
-      if (!blobs.has(digest)) {
-        blobs.set(digest, blob instanceof Uint8Array ? new Uint8Array(blob) : blob)
-      }
-    }
+    for (const blob of batch.blobs) blobs.add(blob)
     for (const digest of batch.references) into.references.push(digest)
     version++
     row.length += batch.entries.length
@@ -244,6 +241,35 @@ export function memoryDriver(): StoreDriver {
     },
 
     close: async () => undefined,
+  }
+}
+
+/** Small results by digest. Texts find their places when somebody looks: most are never asked for again. */
+class MemoryBlobs {
+  readonly #byDigest = new Map<string, StoredBlob>()
+  #unplaced: SmallText[] = []
+
+  add({ digest, blob }: BlobRow): void {
+    if (blob instanceof SmallText) this.#unplaced.push(blob)
+    // A copy, which `slice` of a Node buffer is not.
+    else if (!this.#byDigest.has(digest)) this.#byDigest.set(digest, new Uint8Array(blob))
+  }
+
+  get(digest: string): StoredBlob | undefined {
+    this.#place()
+    return this.#byDigest.get(digest)
+  }
+
+  delete(digest: string): void {
+    this.#place()
+    this.#byDigest.delete(digest)
+  }
+
+  #place(): void {
+    for (const text of this.#unplaced) {
+      if (!this.#byDigest.has(text.digest)) this.#byDigest.set(text.digest, text)
+    }
+    this.#unplaced = []
   }
 }
 

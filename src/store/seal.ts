@@ -1,4 +1,5 @@
 import { hmacSha256, sha256Hex } from '#hash'
+import { toHex } from '../core/hex.ts'
 
 /** How many bytes a conversation's key has. */
 export const KEY_BYTES = 32
@@ -25,18 +26,14 @@ export function sealKeyOf(key: Uint8Array): Uint8Array {
 export function sealUnder(key: Uint8Array, { conversation, previous, digests }: Sealed): string {
   const origin = previous === '' ? sha256Hex(JSON.stringify(conversation)) : previous
   // Every part has a fixed length, so no two lists give the same text.
-  return hex(hmacSha256(key, `${origin}\n${digests.join('\n')}`))
+  return toHex(hmacSha256(key, `${origin}\n${digests.join('\n')}`))
 }
 
 /** Tells a right key from a wrong one without giving it away. */
 export function keyCheckOf(key: Uint8Array): string {
-  return hex(hmacSha256(derived(key, 'check'), 'bobbin')).slice(0, 16)
+  return toHex(hmacSha256(derived(key, 'check'), 'bobbin')).slice(0, 16)
 }
 
 function derived(key: Uint8Array, purpose: string): Uint8Array {
   return hmacSha256(key, `bobbin/${purpose}/1`)
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

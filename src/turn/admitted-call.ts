@@ -8,9 +8,11 @@ export interface AdmittedCall {
   readonly tool: Tool
   /** What the handler gets. */
   readonly value: unknown
-  readonly intent: Intent
-  /** False when the intent is to be made durable with the settlement. */
-  readonly isLogged: boolean
+  /**
+   * What is in the log before it starts. Absent for a `read`, whose intent comes with its settlement: running
+   * it twice harms nobody.
+   */
+  readonly intent?: Intent | undefined
   /** True when an earlier attempt may have taken effect: it must not end as a call that was not run. */
   readonly mayHaveRun?: boolean
   /** Told to the model beside the result. */

@@ -9,6 +9,7 @@ import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
 import type { Watched } from './abort-watch.ts'
 import type { AdmittedCall } from './admitted-call.ts'
 import { type AttemptEnd, failedEnd, gaveUpEnd, isObedience, NOT_STARTED } from './attempt-end.ts'
+import { idempotencyKey } from './intent.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
 import type { SecretScrubber } from './secret-scrubber.ts'
 import { settleOutput } from './settle-output.ts'
@@ -42,7 +43,7 @@ export class CallAttempt implements ExecutionContext, Watched {
   constructor(turn: Turn, call: AdmittedCall) {
     const { asked, intent, tool, value } = call
     this.toolCallId = asked.id
-    this.idempotencyKey = intent.idempotencyKey
+    this.idempotencyKey = intent?.idempotencyKey ?? idempotencyKey(turn, asked.id)
     this.validated = { value, checksum: asked.request.checksum }
     this.#turn = turn
     this.#call = call

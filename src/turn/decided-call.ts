@@ -68,7 +68,7 @@ export async function useDecision(
   if (!(await isAccepted(turn, asked, call, started))) {
     return endCall(turn, asked, 'refused', TOO_LATE, [closeGate(turn, gate, 'expired')])
   }
-  await runAdmitted(turn, { asked: call, tool, value, intent, isLogged: true })
+  await runAdmitted(turn, { asked: call, tool, value, intent })
 }
 
 /** Makes the decision's use durable; false when the decision ran out at the last moment. */

@@ -141,9 +141,7 @@ function planAdmission(
     asked,
     tool,
     value,
-    intent: intentOf(turn, asked, tool),
-    // Running a `read` tool twice harms nobody, so its intent may come with its settlement.
-    isLogged: tool.effect !== 'read',
+    intent: tool.effect === 'read' ? undefined : intentOf(turn, asked, tool),
     note: hint,
   }
   const isGated = needsGate(turn, asked, tool, value, taint)

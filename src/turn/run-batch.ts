@@ -76,9 +76,8 @@ function commit(turn: Turn, planned: PlannedBatch): Promise<unknown> | undefined
   const records = provided.calls.length === 0 ? ended : [...ended, ...provided.calls]
   for (const call of records) entries.push(settlementOf(turn.id, call))
   for (const plan of plans) {
-    if (plan.kind === 'run' && plan.admitted.isLogged) {
-      entries.push(intentEntry(turn.id, plan.admitted.intent))
-    }
+    const intent = plan.kind === 'run' ? plan.admitted.intent : undefined
+    if (intent !== undefined) entries.push(intentEntry(turn.id, intent))
   }
   for (const gate of gates) entries.push(openGate(turn, gate))
   for (const gate of provided.gates) entries.push(openGate(turn, gate))

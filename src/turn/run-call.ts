@@ -13,7 +13,7 @@ import { CallAttempt } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
-import { intentEntry } from './intent.ts'
+import { readIntentEntry } from './intent.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import type { NestedLink } from './nested-turn.ts'
@@ -51,7 +51,7 @@ function settleAttempt(
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
   if (!isProven) turn.signal.throwIfAborted()
   const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
-  const extra: NewEntry[] = admitted.isLogged ? [] : [intentEntry(turn.id, intent)]
+  const extra: NewEntry[] = intent === undefined ? [readIntentEntry(turn, call)] : []
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
   return settle(turn, call, extra, admitted.note)
 }
@@ -83,7 +83,7 @@ function recordOf(
     results: end.results,
     inline: end.inline,
     tool,
-    editOf: intent.editOf,
+    editOf: intent?.editOf,
     effectiveArgs: changedArguments(asked.request.args, value),
     trust,
   })

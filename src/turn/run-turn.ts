@@ -1,4 +1,5 @@
 import { isBobbinError } from '../core/error.ts'
+import type { ToolCall } from '../records/tool-call.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Conversation } from './conversation.ts'
 import { dispatch, SUSPENDED } from './dispatch.ts'
@@ -189,6 +190,15 @@ async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<vo
   }
 }
 
+function callsInOrder({ order, settled }: Turn): readonly ToolCall[] {
+  const calls: ToolCall[] = []
+  for (const id of order) {
+    const call = settled.get(id)
+    if (call !== undefined) calls.push(call)
+  }
+  return calls
+}
+
 async function outcomeOf(
   turn: Turn,
   end: DispatchEnd & { output?: unknown },
@@ -199,7 +209,7 @@ async function outcomeOf(
     status: end.status,
     text: end.text,
     output: end.output,
-    toolCalls: turn.order.flatMap((id) => turn.settled.get(id) ?? []),
+    toolCalls: callsInOrder(turn),
     usage: turn.usage,
     conversation: conversation.id,
     turnId: turn.id,

@@ -81,7 +81,9 @@ class WaitingBlobs {
   bytes = 0
 
   #find(digest: string): Waiting | undefined {
-    return this.#first?.digest === digest ? this.#first : this.#others.get(digest)
+    if (this.#first?.digest === digest) return this.#first
+    // Looking for a text takes its hash, which an empty table need not know.
+    return this.#others.size === 0 ? undefined : this.#others.get(digest)
   }
 
   get(digest: string): StoredBlob | undefined {

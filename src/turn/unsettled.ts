@@ -10,7 +10,6 @@ import type { UnsettledCall } from './conversation-log.ts'
 import { approvedInput, endCall, useDecision } from './decided-call.ts'
 import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
-import { intentOf } from './intent.ts'
 import { nestedGates, passOn } from './nested-gates.ts'
 import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
@@ -112,7 +111,7 @@ async function finishStarted(
   const isSafe = !mayHaveRun || (isRepeatable && tool.effect === intent.effect)
   const input = isSafe ? await repeatedInput(turn, asked, tool, intent) : undefined
   if (input === undefined) return doubt(turn, asked)
-  await runAdmitted(turn, { asked, tool, ...input, intent, isLogged: true, mayHaveRun })
+  await runAdmitted(turn, { asked, tool, ...input, intent, mayHaveRun })
 }
 
 async function doubt(turn: Turn, asked: AskedCall): Promise<void> {
@@ -169,6 +168,5 @@ async function startNow(turn: Turn, asked: AskedCall): Promise<void> {
   if (await needsGate(turn, asked, tool, value, turn.conversation.taint)) {
     return endCall(turn, asked, 'abandoned', ABANDONED)
   }
-  const intent = intentOf(turn, asked, tool)
-  await runAdmitted(turn, { asked, tool, value, intent, isLogged: false })
+  await runAdmitted(turn, { asked, tool, value })
 }

@@ -79,7 +79,7 @@ const SUSPECT = /[^\t\n\x20-\x7e]|\\u\{|[<[]|Human|Assistant|n[-_~]d/i
 /** 128 bits in base64url over length-prefixed id, role and the digest of the body. */
 function nonce(key: Uint8Array, id: string, role: string, digest: string): string {
   // Shown text is well-formed, so that two ids never become the same bytes.
-  const name = visibleText(id)
+  const name = SIMPLE.test(id) ? id : visibleText(id)
   return hmac128(key, `${name.length}:${name}${role.length}:${role}64:${digest}`)
 }
 

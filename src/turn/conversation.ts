@@ -49,6 +49,8 @@ export class Conversation {
   /** Those whose results are artifacts that a model may query. */
   readonly artifactCalls: ToolCall[] = []
   readonly #byId = new Map<string, ToolCall>()
+  /** How many of the calls are in it: few turns ask for one by its id. */
+  #indexed = 0
   /** Which calls have their item, while the log is read. */
   readonly #placed = new Set<string>()
   readonly ids = new IdLedger()
@@ -160,12 +162,15 @@ export class Conversation {
   #admit(call: ToolCall): void {
     this.calls.push(call)
     if (!call.fromArtifactTool && holdsArtifacts(call)) this.artifactCalls.push(call)
-    this.#byId.set(shownId(call), call)
     this.lowerTrust(call.trust)
   }
 
   /** The record that the model is shown for a call. */
   call(id: string): ToolCall | undefined {
+    for (; this.#indexed < this.calls.length; this.#indexed++) {
+      const call = this.calls[this.#indexed] as ToolCall
+      this.#byId.set(shownId(call), call)
+    }
     return this.#byId.get(id)
   }
 
@@ -225,7 +230,7 @@ export class Conversation {
   /** Takes in a call whose record is in the log already, at once where its result need not be read. */
   settled(call: ToolCall, note?: string): Promise<void> | undefined {
     for (const digest of digestsOf(call)) this.#parts.results.committed(digest)
-    this.unsettled.delete(call.id)
+    if (this.unsettled.size > 0) this.unsettled.delete(call.id)
     this.#admit(call)
     if (call.executedBy === 'provider') return undefined
     const id = shownId(call)

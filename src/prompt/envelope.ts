@@ -47,24 +47,8 @@ export function envelope(
     const value = details[name]
     if (value !== undefined) rest += ` ${name}="${headerValue(String(value))}"`
   }
-  // Joined, not added up: the history keeps this text, and the engine would keep every piece of a sum.
-  return [
-    `<${TAG_NAME} role="`,
-    role,
-    '" trust="',
-    trust,
-    '" id="',
-    headerValue(id),
-    '"',
-    rest,
-    ' nonce="',
-    mark,
-    '">\n',
-    shown,
-    `\n</${TAG_NAME} nonce="`,
-    mark,
-    '">',
-  ].join('')
+  const name = headerValue(id)
+  return `<${TAG_NAME} role="${role}" trust="${trust}" id="${name}"${rest} nonce="${mark}">\n${shown}\n</${TAG_NAME} nonce="${mark}">`
 }
 
 /** Text as an envelope shows it: nothing invisible, no chat markers, no tag of ours. */

@@ -1,5 +1,4 @@
-import { isoTime } from '../core/fields.ts'
-import type { ToolCall } from '../records/tool-call.ts'
+import { isNormalized } from '../core/argument-facts.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -15,7 +14,7 @@ export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
     args: request.args,
     checksum: request.checksum,
     idempotencyKey: idempotencyKey(turn, id),
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: isoText(createdAt),
   }
   if (tool.effect !== undefined) intent.effect = tool.effect
   if (item.wire.api !== 'executor') intent.wire = item.wire
@@ -24,58 +23,28 @@ export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
+let lastTime = Number.NaN
+let lastText = ''
+
+/** Calls of one millisecond share the text of their time, which takes as long to write as the rest. */
+function isoText(millis: number): string {
+  if (millis !== lastTime) {
+    lastText = new Date(millis).toISOString()
+    lastTime = millis
+  }
+  return lastText
+}
+
 /** The same for every attempt at a call. */
 export const idempotencyKey = ({ conversation }: Turn, callId: string): string =>
   `${conversation.id}/${callId}`
 
 /** The entry that makes an intent durable. */
 export function intentEntry(turnId: string, intent: Intent): NewEntry {
-  const isBrief = intent.effectiveArgs === undefined && Object.isFrozen(intent.wire ?? OWN)
+  const { args, wire, effectiveArgs } = intent
+  const isBrief = effectiveArgs === undefined && isNormalized(args) && Object.isFrozen(wire ?? OWN)
   if (!isBrief) return { kind: 'intent', turnId, data: intent }
   return LastingEntry.of('intent', turnId, Object.freeze(intent))
 }
 
 const OWN = Object.freeze({})
-
-/** The entry for the intent of a `read`, which comes with its settlement. */
-export function readIntentEntry(turn: Turn, call: ToolCall): NewEntry {
-  const intent = new ReadIntent(idempotencyKey(turn, call.id), call)
-  return LastingEntry.of('intent', turn.id, intent as unknown as Intent)
-}
-
-/** All that such an intent says is in the record, and nobody may ever read it. */
-class ReadIntent {
-  readonly #key: string
-  readonly #call: ToolCall
-
-  constructor(key: string, call: ToolCall) {
-    this.#key = key
-    this.#call = call
-  }
-
-  get id(): string {
-    return this.#call.id
-  }
-
-  get tool(): string {
-    return this.#call.tool
-  }
-
-  get checksum(): string {
-    return this.#call.checksum
-  }
-
-  toJSON(): Intent {
-    const { id, tool, args, checksum, createdAt, wire } = this.#call
-    return {
-      id,
-      tool,
-      args,
-      checksum,
-      idempotencyKey: this.#key,
-      createdAt: isoTime(createdAt),
-      effect: 'read',
-      ...(wire && { wire }),
-    }
-  }
-}

@@ -13,7 +13,7 @@ import { CallAttempt } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
-import { readIntentEntry } from './intent.ts'
+import { intentEntry, intentOf } from './intent.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { surfaceGates } from './nested-gates.ts'
 import type { NestedLink } from './nested-turn.ts'
@@ -45,13 +45,14 @@ function settleAttempt(
   { link, hasStarted }: CallAttempt,
   made: ToolCall,
 ): Promise<void> | undefined {
-  const { asked, intent } = admitted
+  const { asked, tool, intent } = admitted
   if (link !== undefined && isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
   if (!isProven) turn.signal.throwIfAborted()
   const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
-  const extra: NewEntry[] = intent === undefined ? [readIntentEntry(turn, call)] : []
+  const extra: NewEntry[] =
+    intent === undefined ? [intentEntry(turn.id, intentOf(turn, asked, tool))] : []
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
   return settle(turn, call, extra, admitted.note)
 }

@@ -16,7 +16,7 @@ export interface ArgumentLimits {
  * itself is frozen: its maker may have something to note on it first.
  */
 export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
-  const state: Copying = { limits, chars: 0, trail: [], ancestors: [], refusal: undefined }
+  const state: Copying = { limits, chars: 0, trail: [], ancestors: [value], refusal: undefined }
   try {
     if (Array.isArray(value)) throw refusal(state, 'not-an-object', 'it is an array')
     return copyContainer(state, value, 1) as JsonObject
@@ -32,26 +32,29 @@ interface Copying {
   chars: number
   /** The containers that the walk is in, and the key or index that it is at in each. */
   readonly ancestors: object[]
-  readonly trail: (string | number)[]
+  trail: (string | number)[]
   /** What the walk itself refused the value with. */
   refusal: Error | undefined
 }
 
 function copyContainer(state: Copying, value: object, depth: number): JsonArray | JsonObject {
-  const { ancestors, trail } = state
+  const { ancestors } = state
   // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding):
   // the limits end any circle, but this ends it before large neighbours are copied over and over.
   const isCircle = depth > 1 && value === ancestors[(1 << (31 - Math.clz32(depth - 1))) - 1]
-  ancestors.push(value)
+  if (depth > 1) ancestors.push(value)
   if (isCircle || depth > state.limits.depth) throw refusal(state, 'too-deep')
   const keys = keysOf(state, value)
-  trail.push('')
+  // A list that is written has the size it needs, one that grows has room for seventeen.
+  if (depth === 1) state.trail = ['']
+  else state.trail.push('')
   const copy = Array.isArray(value)
     ? copyArray(state, value, depth)
     : copyObject(state, value as Record<string, unknown>, keys, depth)
+  if (depth === 1) return copy
   ancestors.pop()
-  trail.pop()
-  return depth === 1 ? copy : Object.freeze(copy)
+  state.trail.pop()
+  return Object.freeze(copy)
 }
 
 /** The keys of a plain object, none for a plain array; whatever else is refused. */

@@ -118,12 +118,11 @@ export class PlannedAppend implements AppendPlan {
   hold(state: MemoryState): MemoryBatch {
     const { epoch } = this.#request
     this.#gates = undefined
-    const rows: MemoryRow[] = []
-    for (let at = 0; at < this.#clean.length; at++) {
+    const rows = this.#clean.map((_, at) => {
       const entry = this.#entry(at, state.gates)
       const seq = state.row.length + at + 1
-      rows.push(new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at)))
-    }
+      return new MemoryRow(entry, seq, this.#time(at), epoch, this.#removed(at))
+    })
     if (this.seals) this.#seal(rows, state)
     this.#rows = rows
     const blobs = this.#blobs()

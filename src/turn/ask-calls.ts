@@ -39,28 +39,28 @@ const UNFINISHED = 'The response ended before this call was finished; it was not
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
 export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<AskedBatch> {
   const response = `${turn.id}/${turn.iteration}`
-  const items: (HistoryItem | Promise<AskedCall>)[] = []
-  const calls: (AskedCall | Promise<AskedCall>)[] = []
-  const ask = (request: CallRequest, unfinished?: string) => {
+  let calls: (AskedCall | Promise<AskedCall>)[] = []
+  const ask = (request: CallRequest, unfinished?: string): HistoryItem | Promise<AskedCall> => {
     const asked = askOne(turn, request, response, unfinished)
-    calls.push(asked)
-    items.push(asked instanceof Promise ? asked : asked.item)
+    // Most responses have one, and a list that grows has room for seventeen.
+    if (calls.length === 0) calls = [asked]
+    else calls.push(asked)
+    return asked instanceof Promise ? asked : asked.item
   }
   const requests = 'calls' in decision ? decision.calls : []
   let next = 0
-  for (const item of itemsOf(decision)) {
+  const items = itemsOf(decision).map((item) => {
     if (item.type === 'call' && item.executedBy === 'runner' && item.result === undefined) {
-      ask(requests[next++] ?? item)
-    } else if (item.type === 'call' || item.type === 'openCall') {
-      items.push({ ...item, id: turn.conversation.ids.claim(item.id), response })
-    } else {
-      items.push({ ...item, response })
+      return ask(requests[next++] ?? item)
     }
-  }
-  for (; next < requests.length; next++) ask(requests[next] as CallRequest)
+    return item.type === 'call' || item.type === 'openCall'
+      ? { ...item, id: turn.conversation.ids.claim(item.id), response }
+      : { ...item, response }
+  })
+  for (; next < requests.length; next++) items.push(ask(requests[next] as CallRequest))
   for (const { tool, callId, rawArgs } of decision.unfinished ?? []) {
     const request = { tool, args: rawArgs, rawArgs, ...(callId !== undefined && { id: callId }) }
-    ask(request, UNFINISHED)
+    items.push(ask(request, UNFINISHED))
   }
   return calls.some((asked) => asked instanceof Promise)
     ? waitedFor(turn, decision, items, calls)
@@ -86,8 +86,7 @@ function batchOf(
   items: HistoryItem[],
   calls: readonly AskedCall[],
 ): AskedBatch {
-  const entries: NewEntry[] = []
-  for (const item of items) entries.push(entryOf(turn, item))
+  const entries = items.map((item) => entryOf(turn, item))
   const mark = noAnswerMark(turn.id, decision)
   if (mark !== undefined) entries.push(mark)
   return { items, calls, entries }

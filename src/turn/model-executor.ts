@@ -49,7 +49,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 function decisionOf({ items, unfinished, usage, reason: finish }: Finish): Decision {
   // What an item of our own says is all that a request says.
-  const calls: readonly CallRequest[] = items.filter(isOurs)
+  const calls: readonly CallRequest[] = items.every(isOurs) ? items : items.filter(isOurs)
   const goesOn =
     calls.length > 0 || unfinished.length > 0 || finish === 'pause' || hasOpenGate(items)
   return goesOn

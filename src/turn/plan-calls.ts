@@ -52,7 +52,7 @@ export function planCalls(turn: Turn, calls: readonly AskedCall[]): BatchPlan | 
 class Planning {
   readonly #turn: Turn
   readonly #calls: readonly AskedCall[]
-  readonly #plans: Plan[] = []
+  #plans: Plan[] = []
   #stop: StopReason | undefined
   /** What earlier calls of the same response bring counts: they may have run before the later ones. */
   #taint: TrustTier
@@ -87,7 +87,9 @@ class Planning {
   }
 
   #take(plan: Plan): void {
-    this.#plans.push(plan)
+    // Most responses have one, and a list that grows has room for seventeen.
+    if (this.#plans.length === 0) this.#plans = [plan]
+    else this.#plans.push(plan)
     if (plan.kind === 'end') this.#stop ??= plan.stop
     else this.#taint = lowerTrust(this.#taint, plan.admitted.tool.trust)
   }

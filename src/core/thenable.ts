@@ -1,9 +1,9 @@
 /** Goes on with a value: at once where it is there, else when it is. */
 export function andThen<T, R>(
   value: T | Promise<T>,
-  next: (value: T) => R | Promise<R>,
+  goOn: (value: T) => R | Promise<R>,
 ): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value)
+  return value instanceof Promise ? value.then(goOn) : goOn(value)
 }
 
 /** Whether a value is waited for by `await`. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createContext, runInContext } from 'node:vm'
+import { createContext, runInContext, runInNewContext } from 'node:vm'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import * as bobbin from '../src/index.ts'
@@ -119,5 +119,56 @@ describe('instances of another copy of the package in another realm', async () =
     for (const results of [foreign.SpooledArtifact, [foreign.Media], foreign.Tokenizable]) {
       expect(new bobbin.ToolCall({ ...own.ToolCall, results }).results).toEqual(results)
     }
+  })
+})
+
+describe('a store whose promises are of another realm', () => {
+  const Elsewhere = runInNewContext('Promise') as PromiseConstructor
+
+  /** Runs one call on a memory store that takes its time, and does `first` before each append. */
+  async function play(first: (kinds: readonly string[]) => void) {
+    const own = bobbin.memoryStore()
+    let isStored: boolean | undefined
+    const handler = async () => {
+      isStored = (await own.get('k', 'intent', 'c')) !== undefined
+      return 'sent'
+    }
+    const store: bobbin.Store = {
+      ...own,
+      append: (...given) =>
+        new Elsewhere((resolve, reject) => {
+          setTimeout(() => {
+            try {
+              first(given[2].map(({ kind }) => kind))
+              own.append(...given).then(resolve, reject)
+            } catch (error) {
+              reject(error)
+            }
+          }, 1)
+        }),
+    }
+    const runner = new bobbin.TurnRunner({
+      store,
+      tools: [new bobbin.Tool({ ...tool, name: 'send', effect: 'write', handler })],
+      executor: async ({ iteration }) =>
+        iteration > 1 ? { answer: 'done' } : { calls: [{ id: 'c', tool: 'send', args: {} }] },
+    })
+    const outcome = await runner.run({ message: 'go', conversation: 'k' })
+    return { outcome, isStored, settlement: await own.get('k', 'settlement', 'c') }
+  }
+
+  it('has the intent before the handler starts, and the settlement when the turn ends', async () => {
+    const { outcome, isStored, settlement } = await play(() => {})
+    expect(outcome).toMatchObject({ status: 'completed', text: 'done' })
+    expect(isStored).toBe(true)
+    expect(settlement?.data).toMatchObject({ id: 'c', settlement: 'ok' })
+  })
+
+  it('keeps a call from running whose intent it refuses', async () => {
+    const { outcome, isStored } = await play((kinds) => {
+      if (kinds.includes('intent')) throw new Error('disk full')
+    })
+    expect(outcome.status).toBe('failed')
+    expect(isStored).toBeUndefined()
   })
 })

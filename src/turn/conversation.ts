@@ -190,7 +190,8 @@ export class Conversation {
     blobs?: readonly StoredBlob[],
   ): Promise<unknown> | undefined {
     const appending = this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
-    return appending === APPENDED ? undefined : appending
+    // A store of another realm gives promises of its own, which nobody here would take for one.
+    return appending === APPENDED ? undefined : Promise.resolve(appending)
   }
 
   /** Adds a settled call to the log, with what the model is told beside it; `settled` makes it visible. */

@@ -248,9 +248,15 @@ export function memoryDriver(): StoreDriver {
 class MemoryBlobs {
   readonly #byDigest = new Map<string, StoredBlob>()
   #unplaced: SmallText[] = []
+  #unplacedBytes = 0
 
   add({ digest, blob }: BlobRow): void {
-    if (blob instanceof SmallText) this.#unplaced.push(blob)
+    if (blob instanceof SmallText) {
+      this.#unplaced.push(blob)
+      this.#unplacedBytes += blob.byteLength
+      // Any number of them may say the same.
+      if (this.#unplacedBytes > MANY_BYTES) this.#place()
+    }
     // A copy, which `slice` of a Node buffer is not.
     else if (!this.#byDigest.has(digest)) this.#byDigest.set(digest, new Uint8Array(blob))
   }
@@ -270,8 +276,12 @@ class MemoryBlobs {
       if (!this.#byDigest.has(text.digest)) this.#byDigest.set(text.digest, text)
     }
     this.#unplaced = []
+    this.#unplacedBytes = 0
   }
 }
+
+/** So much room may be taken by texts that are there already. */
+const MANY_BYTES = 1024 * 1024
 
 const DONE = { status: 'done' } as const
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#hash'
+import type { JsonObject } from '../core/json.ts'
+import { Message } from '../records/message.ts'
 import type { Entry, NewEntry } from './entry.ts'
 import { memoryStore } from './memory-store.ts'
 import type { Redact } from './redaction.ts'
@@ -11,6 +13,13 @@ async function opened(store: Store = memoryStore()) {
     store.append('c', epoch, entries, blobs, { readBack: false })
   return { store, epoch, append }
 }
+
+const greeting = {
+  id: 'm',
+  role: 'user',
+  content: 'hello',
+  createdAt: '2026-01-02T00:00:00.000Z',
+} as const
 
 const digestAt = (place: number) => place.toString(16).padStart(64, '0')
 
@@ -130,6 +139,17 @@ describe('append', () => {
     await append([messageOf('hidden', [digest, gone]), messageOf('shown', [digest])], blobs)
     expect(await store.blob(digest)).toEqual(both)
     expect(await store.blob(gone)).toBeUndefined()
+  })
+
+  it('redacts records that are not written out yet like plain data', async () => {
+    const [wrapped, plain] = [new Message(greeting), new Message(greeting).toJSON()]
+    const stored: unknown[] = []
+    for (const data of [wrapped as unknown as JsonObject, plain]) {
+      const { store, append } = await opened(memoryStore({ redact: () => ['/identity'] }))
+      await append([{ kind: 'message', turnId: 't', data }])
+      stored.push((await store.get('c', 'message', 'm'))?.data)
+    }
+    expect(stored[0]).toEqual(stored[1])
   })
 
   it('looks for redacted results in time that is in proportion to what is appended', async () => {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../core/json.ts'
+import { hasJsonForm } from '../core/json-form.ts'
 import type { EntryKind, NewEntry } from './entry.ts'
 import { invalidInput } from './store-errors.ts'
 
@@ -47,7 +48,9 @@ export function redactEntry(
   redact: Redact | undefined,
 ): { readonly entry: NewEntry; readonly redacted?: readonly string[] } {
   if (redact === undefined) return { entry }
-  const data = entry.data as unknown as JsonObject
+  const given: unknown = entry.data
+  // A record has fields that a copy of it loses.
+  const data = (hasJsonForm(given) ? given.toJSON() : given) as JsonObject
   const tool = data['tool']
   const target = { kind: entry.kind, data, ...(typeof tool === 'string' && { tool }) }
   const pointers = [...new Set(redact(target) ?? [])]

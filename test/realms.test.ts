@@ -122,6 +122,27 @@ describe('instances of another copy of the package in another realm', async () =
   })
 })
 
+describe('a store of another copy of the package', async () => {
+  const other = await secondCopy()
+
+  it('takes a turn with its small results, and gives them back', async () => {
+    const store = other.memoryStore() as unknown as bobbin.Store
+    const runner = new bobbin.TurnRunner({
+      store,
+      tools: [new bobbin.Tool({ ...tool, effect: 'read' })],
+      executor: async ({ iteration }) =>
+        iteration > 1 ? { answer: 'done' } : { calls: [{ id: 'c', tool: 'a', args: {} }] },
+    })
+    const outcome = await runner.run({ message: 'go', conversation: 'k' })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'done' })
+    const [call] = outcome.toolCalls
+    const { digest } = call?.results as bobbin.SpooledArtifact
+    expect(Buffer.from((await store.blob(digest)) ?? []).toString()).toBe('a')
+    expect(await store.get('k', 'settlement', 'c')).toMatchObject({ data: call?.toJSON() })
+    expect(await store.verify({ conversation: 'k' })).toMatchObject({ ok: true })
+  })
+})
+
 describe('a store whose promises are of another realm', () => {
   const Elsewhere = runInNewContext('Promise') as PromiseConstructor
 

@@ -1,5 +1,4 @@
 import { sha256Hex } from '#hash'
-import { SmallText } from '../spool/small-text.ts'
 import { ENTRY_VERSION, type Entry, type GateClosing, type NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import { columnText, type EntryStamp, encodeEntry } from './entry-text.ts'
@@ -10,7 +9,7 @@ import { LazySeal } from './lazy-seal.ts'
 import { MemoryRow } from './memory-row.ts'
 import { type Redact, redactEntry } from './redaction.ts'
 import { sealOf } from './seal.ts'
-import { MAX_BLOB_BYTES, type StoredBlob } from './store.ts'
+import { isText, MAX_BLOB_BYTES, type StoredBlob } from './store.ts'
 import type {
   AppendBatch,
   AppendPlan,
@@ -213,7 +212,7 @@ export class PlannedAppend implements AppendPlan {
 }
 
 function blobRow(blob: StoredBlob): BlobRow {
-  return { digest: blob instanceof SmallText ? blob.digest : sha256Hex(blob), blob }
+  return { digest: isText(blob) ? blob.digest : sha256Hex(blob), blob }
 }
 
 const NONE: readonly string[] = []
@@ -232,7 +231,7 @@ function gatesToRead(entries: readonly NewEntry[]): readonly string[] {
 
 /** The bytes of a blob; a text has them only now. */
 function bytesOf(blob: StoredBlob): Uint8Array {
-  return blob instanceof SmallText ? blob.bytes() : blob
+  return isText(blob) ? blob.bytes() : blob
 }
 
 function union(

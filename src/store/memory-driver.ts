@@ -1,7 +1,7 @@
-import { SmallText } from '../spool/small-text.ts'
+import type { SmallText } from '../spool/small-text.ts'
 import { CLOSED_STATES } from './gate-row.ts'
 import type { LazySeal } from './lazy-seal.ts'
-import type { EntryFilter, StoredBlob } from './store.ts'
+import { type EntryFilter, isText, type StoredBlob } from './store.ts'
 import type {
   BlobRow,
   ConversationRow,
@@ -251,7 +251,7 @@ class MemoryBlobs {
   #unplacedBytes = 0
 
   add({ digest, blob }: BlobRow): void {
-    if (blob instanceof SmallText) {
+    if (isText(blob)) {
       this.#unplaced.push(blob)
       this.#unplacedBytes += blob.byteLength
       // Any number of them may say the same.

@@ -105,6 +105,9 @@ export interface Store {
 /** What a store keeps beside its entries: bytes, or a text as the spool of small results gives it. */
 export type StoredBlob = Uint8Array | SmallText
 
+/** Whether it is a text; asked so that those of another copy of the package are texts too. */
+export const isText = (blob: StoredBlob): blob is SmallText => !ArrayBuffer.isView(blob)
+
 /** How to take a conversation: as whom, for how long, and whether by force. */
 export interface AcquireOptions {
   /** Names the holder in messages: host, process, whatever helps an operator. */

@@ -86,6 +86,9 @@ export function createStore(
     try {
       const { entries, blobs } = request
       if (entries.length === 0 && blobs.length === 0) return APPENDED
+      const isPlain = redact === undefined && !readBack && request.imported === undefined
+      const kept = isPlain ? driver.keep?.(request, clock.now()) : undefined
+      if (kept?.status === 'done') return APPENDED
       const plan = planned(request)
       const appending = driver.append(request.conversation, request.epoch, plan)
       return appending instanceof Promise

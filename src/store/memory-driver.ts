@@ -1,6 +1,9 @@
 import type { SmallText } from '../spool/small-text.ts'
+import type { NewEntry } from './entry.ts'
 import { CLOSED_STATES } from './gate-row.ts'
+import { LastingEntry } from './lasting-entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
+import { MemoryRow } from './memory-row.ts'
 import { type EntryFilter, isText, type StoredBlob } from './store.ts'
 import type {
   BlobRow,
@@ -169,6 +172,31 @@ export function memoryDriver(): StoreDriver {
       return DONE
     },
 
+    keep({ conversation, epoch, entries, blobs: texts }, now) {
+      if (!entries.every(isKept) || !texts.every(isText)) return undefined
+      const known = held.get(conversation)
+      if (known === undefined) return { status: 'missing' }
+      const { row, references } = known
+      if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
+      const rows = entries.map(
+        (entry, at) => new MemoryRow(entry, row.length + at + 1, now, epoch, undefined),
+      )
+      if (hasDuplicate(known, rows)) return { status: 'duplicate' }
+      for (let at = 0; at < rows.length; at++) {
+        known.add(rows[at] as MemoryRow, ++positions)
+        for (const digest of (entries[at] as unknown as LastingEntry).references)
+          references.push(digest)
+      }
+      for (const text of texts) {
+        blobs.addText(text)
+        if (references.at(-1) !== text.digest) references.push(text.digest)
+      }
+      version++
+      row.length += rows.length
+      row.updatedAt = now
+      return DONE
+    },
+
     texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
     rows: async (conversation, from, limit) => rowsOf(conversation, from, limit),
 
@@ -250,13 +278,15 @@ class MemoryBlobs {
   #unplaced: SmallText[] = []
   #unplacedBytes = 0
 
+  addText(text: SmallText): void {
+    this.#unplaced.push(text)
+    this.#unplacedBytes += text.byteLength
+    // Any number of them may say the same.
+    if (this.#unplacedBytes > MANY_BYTES) this.#place()
+  }
+
   add({ digest, blob }: BlobRow): void {
-    if (isText(blob)) {
-      this.#unplaced.push(blob)
-      this.#unplacedBytes += blob.byteLength
-      // Any number of them may say the same.
-      if (this.#unplacedBytes > MANY_BYTES) this.#place()
-    }
+    if (isText(blob)) this.addText(blob)
     // A copy, which `slice` of a Node buffer is not.
     else if (!this.#byDigest.has(digest)) this.#byDigest.set(digest, new Uint8Array(blob))
   }
@@ -284,6 +314,9 @@ class MemoryBlobs {
 const MANY_BYTES = 1024 * 1024
 
 const DONE = { status: 'done' } as const
+
+/** Not the end of a turn, which is sealed. */
+const isKept = (entry: NewEntry) => entry instanceof LastingEntry && entry.kind !== 'turn-end'
 
 interface Placed {
   readonly row: HeldRow

@@ -1,3 +1,4 @@
+import type { NewEntry } from './entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { EntryFilter, StoredBlob } from './store.ts'
 
@@ -16,6 +17,11 @@ export interface StoreDriver {
     epoch: number,
     plan: AppendPlan,
   ): AppendOutcome | Promise<AppendOutcome>
+  /**
+   * Keeps entries that never change and texts as they are, where nothing else is in an append; gives
+   * undefined where something is. Only for drivers that hold the rows themselves.
+   */
+  keep?(append: LastingAppend, now: number): AppendOutcome | undefined
   /** Entries from `from` on in order of `seq`, at most `limit`. */
   texts(conversation: string, from: number, limit: number): Promise<readonly EntryText[]>
   /** The same with every column, for verification. */
@@ -123,6 +129,14 @@ export interface AppendPlan {
   prepare(state: AppendState): AppendBatch
   /** The same for a driver that holds the rows themselves: they are written out when they are read. */
   hold(state: MemoryState): MemoryBatch
+}
+
+/** An append as the store was asked for it. */
+export interface LastingAppend {
+  readonly conversation: string
+  readonly epoch: number
+  readonly entries: readonly NewEntry[]
+  readonly blobs: readonly StoredBlob[]
 }
 
 /** A row that is written out, hashed and sealed when it is read. */

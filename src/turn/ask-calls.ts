@@ -34,14 +34,24 @@ export interface AskedBatch {
   readonly calls: readonly AskedCall[]
 }
 
+/** Where calls come from: what their items share, and when it was heard. */
+interface Response {
+  readonly id: string
+  readonly at: number
+}
+
 const UNFINISHED = 'The response ended before this call was finished; it was not run.'
 
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
 export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<AskedBatch> {
-  const response = `${turn.id}/${turn.iteration}`
+  const from: Response = {
+    id: `${turn.id}/${turn.iteration}`,
+    at: turn.settings.clock.now(),
+  }
+  const { id: response } = from
   let calls: (AskedCall | Promise<AskedCall>)[] = []
   const ask = (request: CallRequest, unfinished?: string): HistoryItem | Promise<AskedCall> => {
-    const asked = askOne(turn, request, response, unfinished)
+    const asked = askOne(turn, request, from, unfinished)
     // Most responses have one, and a list that grows has room for seventeen.
     if (calls.length === 0) calls = [asked]
     else calls.push(asked)
@@ -100,7 +110,7 @@ function itemsOf(decision: Decision): readonly HistoryItem[] {
 function askOne(
   turn: Turn,
   request: CallRequest,
-  response: string,
+  from: Response,
   unfinished: string | undefined,
 ): AskedCall | Promise<AskedCall> {
   const id = turn.conversation.ids.claim(request.id || turn.settings.ids())
@@ -108,18 +118,17 @@ function askOne(
   const { rawArgs } = read
   if (typeof rawArgs === 'string' && rawArgs.length > MAX_BLOB_BYTES) {
     return spoolLongText(turn, read, rawArgs).then((spooled) =>
-      askedCall(turn, id, request, spooled, response, unfinished),
+      askedCall(id, request, spooled, from, unfinished),
     )
   }
-  return askedCall(turn, id, request, read, response, unfinished)
+  return askedCall(id, request, read, from, unfinished)
 }
 
 function askedCall(
-  turn: Turn,
   id: string,
   { tool, wire: given = OWN_WIRE, providerData }: CallRequest,
   request: ReadRequest,
-  response: string,
+  { id: response, at: createdAt }: Response,
   unfinished: string | undefined,
 ): AskedCall {
   const { args, rawArgs } = request
@@ -138,7 +147,7 @@ function askedCall(
           ...(typeof rawArgs === 'string' && { rawArgs }),
           ...(kept && { providerData: kept }),
         },
-    createdAt: turn.settings.clock.now(),
+    createdAt,
     unfinished,
   }
 }

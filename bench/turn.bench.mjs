@@ -21,11 +21,11 @@ const SHAPES = [
   { name: '10 × 10', calls: 10, steps: 10, ahead: 4 },
   { name: '1 × 1,000', calls: 1, steps: 1_000, ahead: 8 },
 ]
-const ROUNDS = Number(process.env.ROUNDS ?? 7)
+const ROUNDS = Number(process.env.ROUNDS ?? 15)
 /** CPU microseconds of one sample; a kit whose single run takes longer is run once per sample. */
 const SLICE = 150_000
-/** Compilers need some thousand calls before a loop is as fast as it gets. */
-const WARM_UP = 2_000_000
+/** The newest engine has two compilers, and is at work for three seconds before a loop is as fast as it gets. */
+const WARM_UP = 5_000_000
 /** A kit that needs this much for its warm-up is not sampled again: it is out of the race. */
 const ENOUGH = 4_000_000
 

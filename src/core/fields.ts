@@ -6,16 +6,21 @@ import { withShortcut } from './shortcut.ts'
 import { normalizeArguments } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
-/** A time in UTC, as records hold it. What happens in the same millisecond shares one: it never changes. */
+/**
+ * A time in UTC, as records hold it. What happens in the same millisecond shares one: it never changes. Two
+ * are kept, since a call has one when it begins and one when it ends.
+ */
 export function utcTime(millis: number): DateTime<true> {
   const whole = Math.trunc(millis)
-  if (whole !== latest?.toMillis()) {
-    latest = DateTime.fromMillis(whole, UTC) as DateTime<true>
-  }
+  if (whole === latest?.toMillis()) return latest
+  const found = whole === before?.toMillis() ? before : undefined
+  before = latest
+  latest = found ?? (DateTime.fromMillis(whole, UTC) as DateTime<true>)
   return latest
 }
 
 let latest: DateTime<true> | undefined
+let before: DateTime<true> | undefined
 
 /** The stored form of a time: what Luxon writes in UTC, from the engine's own several times faster writer. */
 export function isoTime(time: DateTime): string {

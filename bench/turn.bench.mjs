@@ -62,7 +62,8 @@ for (const { node, names } of groups) {
 }
 
 async function start(node, name) {
-  const args = ['--expose-gc', new URL('subject.mjs', peers).pathname, name]
+  // While it waits for its next sample an engine would collect, and throw compiled code away with it.
+  const args = ['--expose-gc', '--no-memory-reducer', new URL('subject.mjs', peers).pathname, name]
   const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   await once(child, 'message')
   return { name, child }

@@ -126,7 +126,7 @@ describe('a store of another copy of the package', async () => {
   const other = await secondCopy()
 
   it('takes a turn with its small results, and gives them back', async () => {
-    const store = other.memoryStore() as unknown as bobbin.Store
+    const store: bobbin.Store = other.memoryStore()
     const runner = new bobbin.TurnRunner({
       store,
       tools: [new bobbin.Tool({ ...tool, effect: 'read' })],
@@ -136,7 +136,7 @@ describe('a store of another copy of the package', async () => {
     const outcome = await runner.run({ message: 'go', conversation: 'k' })
     expect(outcome).toMatchObject({ status: 'completed', text: 'done' })
     const [call] = outcome.toolCalls
-    const { digest } = call?.results as bobbin.SpooledArtifact
+    const digest = (call?.results as bobbin.SpooledArtifact | undefined)?.digest ?? ''
     expect(Buffer.from((await store.blob(digest)) ?? []).toString()).toBe('a')
     expect(await store.get('k', 'settlement', 'c')).toMatchObject({ data: call?.toJSON() })
     expect(await store.verify({ conversation: 'k' })).toMatchObject({ ok: true })

@@ -24,7 +24,7 @@ async function readOnce(middleware: readonly Middleware[] = []) {
       ...store,
       append: (...request) => {
         const isIntent = (entry: NewEntry) => entry.kind === 'intent'
-        given ??= request[2].find(isIntent)?.data as Intent | undefined
+        given ??= request[2].find(isIntent)?.data
         return store.append(...request)
       },
     },

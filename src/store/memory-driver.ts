@@ -1,107 +1,15 @@
-import type { SmallText } from '../spool/small-text.ts'
 import type { NewEntry } from './entry.ts'
 import { CLOSED_STATES } from './gate-row.ts'
+import { HeldConversation, hasDuplicate, MemoryConversation } from './held-conversation.ts'
 import { LastingEntry } from './lasting-entry.ts'
-import type { LazySeal } from './lazy-seal.ts'
+import { MemoryBlobs } from './memory-blobs.ts'
 import { MemoryRow } from './memory-row.ts'
-import { type EntryFilter, isText, type StoredBlob } from './store.ts'
-import type {
-  BlobRow,
-  ConversationRow,
-  EntryRow,
-  FoundText,
-  GateRow,
-  HeldRow,
-  MemoryBatch,
-  MemoryState,
-  StoreDriver,
-} from './store-driver.ts'
-
-/** A conversation as it was when somebody asked; its seal is computed when it is read. */
-class MemoryConversation implements ConversationRow {
-  readonly id: string
-  readonly createdAt: number
-  readonly key: Uint8Array | null
-  readonly keyCheck: string
-  updatedAt: number
-  epoch = 1
-  owner: string
-  leaseUntil: number
-  length = 0
-  sealedSeq = 0
-  sealing: LazySeal | undefined
-
-  constructor(from: Pick<ConversationRow, 'id' | 'createdAt' | 'key' | 'keyCheck'> & Lease) {
-    this.id = from.id
-    this.createdAt = from.createdAt
-    this.key = from.key
-    this.keyCheck = from.keyCheck
-    this.updatedAt = from.createdAt
-    this.owner = from.owner
-    this.leaseUntil = from.leaseUntil
-  }
-
-  get seal(): string {
-    return this.sealing?.text ?? ''
-  }
-
-  snapshot(): MemoryConversation {
-    return Object.assign(new MemoryConversation(this), this)
-  }
-}
-
-type Lease = Pick<ConversationRow, 'owner' | 'leaseUntil'>
-
-/** Everything that memory holds of one conversation. */
-class Held implements MemoryState {
-  readonly row: MemoryConversation
-  readonly entries: HeldRow[] = []
-  /** Where each entry stands among those of the whole store. */
-  readonly positions: number[] = []
-  readonly gates = new Map<string, GateRow>()
-  /** Some of them more than once. */
-  readonly references: string[] = []
-  /** The kinds of which there is one for each call have tables of their own: no call looks for them. */
-  readonly #intents = new Map<string, HeldRow>()
-  readonly #settlements = new Map<string, HeldRow>()
-  readonly #others = new Map<string, Map<string, HeldRow>>()
-
-  constructor(row: MemoryConversation) {
-    this.row = row
-  }
-
-  get sealing(): LazySeal | undefined {
-    return this.row.sealing
-  }
-
-  unsealed(): readonly HeldRow[] {
-    return this.entries.slice(this.row.sealedSeq)
-  }
-
-  /** The entries of a kind by id; undefined where there is none. */
-  byId(kind: string): Map<string, HeldRow> | undefined {
-    if (kind === 'settlement') return this.#settlements
-    return kind === 'intent' ? this.#intents : this.#others.get(kind)
-  }
-
-  add(entry: HeldRow, position: number): void {
-    this.entries.push(entry)
-    this.positions.push(position)
-    if (entry.sealing !== undefined) {
-      this.row.sealing = entry.sealing
-      this.row.sealedSeq = entry.seq
-    }
-    const { kind, id } = entry
-    if (id === null) return
-    let ofKind = this.byId(kind)
-    if (ofKind === undefined) this.#others.set(kind, (ofKind = new Map<string, HeldRow>()))
-    ofKind.set(id, entry)
-  }
-}
+import { type EntryFilter, isText } from './store.ts'
+import type { EntryRow, FoundText, HeldRow, MemoryBatch, StoreDriver } from './store-driver.ts'
 
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
-  const held = new Map<string, Held>()
+  const held = new Map<string, HeldConversation>()
   const blobs = new MemoryBlobs()
   let positions = 0
   /** Changes with the references, which are asked for page by page and sorted once for all pages. */
@@ -123,7 +31,7 @@ export function memoryDriver(): StoreDriver {
     return held.get(conversation)?.entries.slice(start, start + limit) ?? []
   }
 
-  const store = (into: Held, batch: MemoryBatch) => {
+  const store = (into: HeldConversation, batch: MemoryBatch) => {
     const { row } = into
     for (const entry of batch.entries) into.add(entry, ++positions)
     for (const [id, gate] of batch.gates) into.gates.set(id, gate)
@@ -142,7 +50,7 @@ export function memoryDriver(): StoreDriver {
       if (known === undefined) {
         const lease = { owner, leaseUntil: until }
         const row = new MemoryConversation({ id, createdAt: now, key, keyCheck, ...lease })
-        held.set(id, new Held(row))
+        held.set(id, new HeldConversation(row))
         return { granted: true, created: true, row: row.snapshot() }
       }
       const { row } = known
@@ -272,47 +180,6 @@ export function memoryDriver(): StoreDriver {
   }
 }
 
-/** Small results by digest. Texts find their places when somebody looks: most are never asked for again. */
-class MemoryBlobs {
-  readonly #byDigest = new Map<string, StoredBlob>()
-  #unplaced: SmallText[] = []
-  #unplacedBytes = 0
-
-  addText(text: SmallText): void {
-    this.#unplaced.push(text)
-    this.#unplacedBytes += text.byteLength
-    // Any number of them may say the same.
-    if (this.#unplacedBytes > MANY_BYTES) this.#place()
-  }
-
-  add({ digest, blob }: BlobRow): void {
-    if (isText(blob)) this.addText(blob)
-    // A copy, which `slice` of a Node buffer is not.
-    else if (!this.#byDigest.has(digest)) this.#byDigest.set(digest, new Uint8Array(blob))
-  }
-
-  get(digest: string): StoredBlob | undefined {
-    this.#place()
-    return this.#byDigest.get(digest)
-  }
-
-  delete(digest: string): void {
-    this.#place()
-    this.#byDigest.delete(digest)
-  }
-
-  #place(): void {
-    for (const text of this.#unplaced) {
-      if (!this.#byDigest.has(text.digest)) this.#byDigest.set(text.digest, text)
-    }
-    this.#unplaced = []
-    this.#unplacedBytes = 0
-  }
-}
-
-/** So much room may be taken by texts that are there already. */
-const MANY_BYTES = 1024 * 1024
-
 const DONE = { status: 'done' } as const
 
 /** Not the end of a turn, which is sealed. */
@@ -324,39 +191,14 @@ interface Placed {
   readonly position: number
 }
 
-function* placed({ row: { id: conversation }, entries, positions }: Held): Generator<Placed> {
+function* placed({
+  row: { id: conversation },
+  entries,
+  positions,
+}: HeldConversation): Generator<Placed> {
   for (const [i, row] of entries.entries()) {
     yield { row, conversation, position: positions[i] as number }
   }
-}
-
-/** Whether an id is there already, in the log or twice among the new entries. */
-function hasDuplicate(known: Held, entries: readonly EntryRow[]): boolean {
-  for (let at = 0; at < entries.length; at++) {
-    const { kind, id } = entries[at] as EntryRow
-    if (id !== null && known.byId(kind)?.has(id)) return true
-  }
-  return entries.length <= FEW ? hasTwins(entries) : hasTwinsAmongMany(entries)
-}
-
-/** Up to here looking at every pair is faster than making a table. */
-const FEW = 24
-
-function hasTwins(entries: readonly EntryRow[]): boolean {
-  for (let at = 1; at < entries.length; at++) {
-    const { kind, id } = entries[at] as EntryRow
-    if (id === null) continue
-    for (let before = 0; before < at; before++) {
-      const other = entries[before] as EntryRow
-      if (other.id === id && other.kind === kind) return true
-    }
-  }
-  return false
-}
-
-function hasTwinsAmongMany(entries: readonly EntryRow[]): boolean {
-  const ids = entries.flatMap(({ kind, id }) => (id === null ? [] : [`${kind} ${id}`]))
-  return new Set(ids).size < ids.length
 }
 
 function matches(row: EntryRow, filter: EntryFilter): boolean {

@@ -18,11 +18,13 @@ async function sample({ steps, calls, slice }) {
 
 /**
  * CPU microseconds of a step around the hundredth and around the thousandth of a turn, over several
- * turns: a collection takes as long as a hundred steps, and must not decide by where it falls.
+ * turns: a collection takes as long as a hundred steps. One comes about once in a turn, so that without a
+ * shorter turn in between, each time of another length, it would fall at the same step of every turn.
  */
 async function growth() {
   let [early, late] = [0, 0]
   for (let turn = 0; turn < 12; turn++) {
+    await run(scenario(1 + turn * 90, 1))
     const marks = []
     const one = scenario(1_050, 1)
     const next = () => {

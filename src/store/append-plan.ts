@@ -18,17 +18,14 @@ import type {
   ConversationRow,
   EntryRow,
   GateRow,
+  LastingAppend,
   MemoryBatch,
   MemoryState,
 } from './store-driver.ts'
 import { invalidInput, notFound } from './store-errors.ts'
 
 /** What an append is made of. */
-export interface AppendRequest {
-  readonly conversation: string
-  readonly epoch: number
-  readonly entries: readonly NewEntry[]
-  readonly blobs: readonly StoredBlob[]
+export interface AppendRequest extends LastingAppend {
   /** What imported entries bring along; they also may close gates that nobody decided here. */
   readonly imported?: readonly ImportedStamp[] | undefined
 }
@@ -281,7 +278,11 @@ function moveGate(
 /** Refuses bytes that belong on the spool. */
 export function assertBlobs(blobs: readonly StoredBlob[]): void {
   for (let index = 0; index < blobs.length; index++) {
-    const { byteLength } = blobs[index] as StoredBlob
+    const blob = blobs[index] as StoredBlob
+    if (isText(blob) && typeof blob.bytes !== 'function') {
+      throw invalidInput(`blobs.${index}`, 'must be a Uint8Array')
+    }
+    const { byteLength } = blob
     if (byteLength > MAX_BLOB_BYTES) {
       const rule = `has ${byteLength} bytes: what is larger than ${MAX_BLOB_BYTES} goes to the spool`
       throw invalidInput(`blobs.${index}`, rule)

@@ -62,13 +62,12 @@ export function createStore(
   const settings: AppendSettings = { redact, key: (row) => keys.of(row) }
 
   const planned = (request: AppendRequest) => {
-    const { entries, blobs } = request
+    const { entries } = request
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i] as NewEntry
       // One of our own was made whole.
       if (!(entry instanceof LastingEntry)) assertNewEntry(entry, i)
     }
-    assertBlobs(blobs)
     return new PlannedAppend(request, settings, clock.now())
   }
 
@@ -86,6 +85,7 @@ export function createStore(
     try {
       const { entries, blobs } = request
       if (entries.length === 0 && blobs.length === 0) return APPENDED
+      assertBlobs(blobs)
       const isPlain = redact === undefined && !readBack && request.imported === undefined
       const kept = isPlain ? driver.keep?.(request, clock.now()) : undefined
       if (kept?.status === 'done') return APPENDED

@@ -76,16 +76,19 @@ const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
  * surrogate pair, or be very long. Different texts stay different.
  */
 export function columnText(text: string): string {
+  // What is long is not kept.
+  if (text.length > MAX_COLUMN) return `\\#${sha256Hex(JSON.stringify(text))}`
   // The entries of a call follow each other.
-  if (text !== lastText) [lastText, lastColumn] = [text, newColumn(text)]
+  if (text !== lastText) [lastText, lastColumn] = [text, shortColumn(text)]
   return lastColumn
 }
+
+const MAX_COLUMN = 256
 
 let lastText = ''
 let lastColumn = ''
 
-function newColumn(text: string): string {
-  if (text.length > 256) return `\\#${sha256Hex(JSON.stringify(text))}`
+function shortColumn(text: string): string {
   if (text.isWellFormed() && !text.includes('\0') && !text.includes('\\')) return text
   return JSON.stringify(text).slice(1, -1)
 }

@@ -26,3 +26,12 @@ it('holds a text once that many calls give', async () => {
   const digest = (sameText() as SmallText).digest
   expect((await store.blob(digest))?.length).toBe(MAX_BLOB_BYTES)
 })
+
+it('refuses a blob that is neither bytes nor a text', async () => {
+  const store = memoryStore()
+  const { epoch } = await store.acquire('k', { owner: 'me' })
+  const bytes = new ArrayBuffer(4) as unknown as Uint8Array
+  const storing = store.append('k', epoch, [], [bytes], { readBack: false })
+  await expect(storing).rejects.toMatchObject({ message: expect.stringContaining('blobs.0') })
+  for await (const digest of store.digests('k')) expect.unreachable(digest)
+})

@@ -35,7 +35,7 @@ export interface AskedBatch {
 }
 
 /** Where calls come from: what their items share, and when it was heard. */
-interface Response {
+interface ModelResponse {
   readonly id: string
   readonly at: number
 }
@@ -44,7 +44,7 @@ const UNFINISHED = 'The response ended before this call was finished; it was not
 
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
 export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<AskedBatch> {
-  const from: Response = {
+  const from: ModelResponse = {
     id: `${turn.id}/${turn.iteration}`,
     at: turn.settings.clock.now(),
   }
@@ -110,7 +110,7 @@ function itemsOf(decision: Decision): readonly HistoryItem[] {
 function askOne(
   turn: Turn,
   request: CallRequest,
-  from: Response,
+  from: ModelResponse,
   unfinished: string | undefined,
 ): AskedCall | Promise<AskedCall> {
   const id = turn.conversation.ids.claim(request.id || turn.settings.ids())
@@ -128,7 +128,7 @@ function askedCall(
   id: string,
   { tool, wire: given = OWN_WIRE, providerData }: CallRequest,
   request: ReadRequest,
-  { id: response, at: createdAt }: Response,
+  { id: response, at: createdAt }: ModelResponse,
   unfinished: string | undefined,
 ): AskedCall {
   const { args, rawArgs } = request

@@ -45,11 +45,15 @@ export function envelope(
   let rest = index === undefined ? '' : ` index="${index}"`
   for (const name in details) {
     const value = details[name]
-    if (value !== undefined) rest += ` ${name}="${headerValue(String(value))}"`
+    if (value !== undefined) rest += ` ${name}="${detailValue(String(value))}"`
   }
-  const name = headerValue(id)
-  return `<${TAG_NAME} role="${role}" trust="${trust}" id="${name}"${rest} nonce="${mark}">\n${shown}\n</${TAG_NAME} nonce="${mark}">`
+  const start = `${OPENING}${role}" trust="${trust}" id="`
+  // A text that is added up stays in its pieces, a dozen objects, for as long as the history holds it.
+  return [start, headerValue(id), `"${rest} nonce="`, mark, '">\n', shown, CLOSING, mark, '">'].join('')
 }
+
+const OPENING = `<${TAG_NAME} role="`
+const CLOSING = `\n</${TAG_NAME} nonce="`
 
 /** Text as an envelope shows it: nothing invisible, no chat markers, no tag of ours. */
 export function bodyText(text: string): string {
@@ -73,6 +77,18 @@ function headerValue(value: string): string {
   const cut = cutText(value, VALUE_LIMIT)
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`
+}
+
+let lastValue = ''
+let lastShown = ''
+
+/** The same tools are called over and over. */
+function detailValue(value: string): string {
+  if (value === lastValue) return lastShown
+  const shown = headerValue(value)
+  // A name of megabytes is not to be kept.
+  if (value.length <= VALUE_LIMIT) [lastValue, lastShown] = [value, shown]
+  return shown
 }
 
 /** Of each spelling of the tag's name in simple characters. */

@@ -136,12 +136,14 @@ export class PlannedAppend implements AppendPlan {
     const { conversation } = this.#request
     const { key } = this.#settings
     let { sealing: previous } = state
-    let unsealed = [...state.unsealed()]
+    let before: ReturnType<MemoryState['unsealed']> | undefined = state.unsealed()
+    let unsealed: MemoryRow[] = []
     for (const row of rows) {
       unsealed.push(row)
       if (row.kind !== 'turn-end') continue
-      const sealed = { key: key(state.row), conversation, previous, rows: unsealed }
+      const sealed = { key: key(state.row), conversation, previous, before, rows: unsealed }
       row.sealing = previous = new LazySeal(sealed)
+      before = undefined
       unsealed = []
     }
   }

@@ -9,7 +9,9 @@ const DIGEST = /^[0-9a-f]{64}$/
  * references count: a model that writes a reference into its arguments gets hold of nothing.
  */
 export function referencesOf(entry: NewEntry | Entry): readonly string[] {
-  if (entry instanceof LastingEntry) return entry.references
+  if (entry instanceof LastingEntry) {
+    return entry.reference === undefined ? NONE : [entry.reference]
+  }
   if (entry.kind === 'settlement') {
     const { results, rawArgs } = entry.data
     return rawArgs === undefined ? digestsIn(results) : [results, rawArgs].flatMap(digestsIn)

@@ -1,5 +1,8 @@
+import type { NewEntry } from './entry.ts'
+import { idColumn } from './entry-text.ts'
 import type { LazySeal } from './lazy-seal.ts'
-import type { ConversationRow, EntryRow, GateRow, HeldRow, MemoryState } from './store-driver.ts'
+import { type AppendStamp, LogRange, MemoryLog } from './memory-log.ts'
+import type { ConversationRow, GateRow, HeldRow, MemoryState } from './store-driver.ts'
 
 /** A conversation as it was when somebody asked; its seal is computed when it is read. */
 export class MemoryConversation implements ConversationRow {
@@ -39,16 +42,14 @@ type Lease = Pick<ConversationRow, 'owner' | 'leaseUntil'>
 /** Everything that memory holds of one conversation. */
 export class HeldConversation implements MemoryState {
   readonly row: MemoryConversation
-  readonly entries: HeldRow[] = []
-  /** Where each entry stands among those of the whole store. */
-  readonly positions: number[] = []
+  readonly log = new MemoryLog()
   readonly gates = new Map<string, GateRow>()
   /** Some of them more than once. */
   readonly references: string[] = []
   /** The kinds of which there is one for each call have tables of their own: no call looks for them. */
-  readonly #intents = new Map<string, HeldRow>()
-  readonly #settlements = new Map<string, HeldRow>()
-  readonly #others = new Map<string, Map<string, HeldRow>>()
+  readonly #intents = new Map<string, number>()
+  readonly #settlements = new Map<string, number>()
+  readonly #others = new Map<string, Map<string, number>>()
 
   constructor(row: MemoryConversation) {
     this.row = row
@@ -58,56 +59,89 @@ export class HeldConversation implements MemoryState {
     return this.row.sealing
   }
 
-  unsealed(): readonly HeldRow[] {
-    return this.entries.slice(this.row.sealedSeq)
+  unsealed(): LogRange {
+    return new LogRange(this.log, this.row.sealedSeq, this.log.length)
   }
 
-  /** The entries of a kind by id; undefined where there is none. */
-  byId(kind: string): Map<string, HeldRow> | undefined {
-    if (kind === 'settlement') return this.#settlements
-    return kind === 'intent' ? this.#intents : this.#others.get(kind)
+  /** The entry of a kind with an id. */
+  find(kind: string, id: string): HeldRow | undefined {
+    const index = this.#ofKind(kind)?.get(id)
+    return index === undefined ? undefined : this.log.at(index)
+  }
+
+  has(kind: string, id: string): boolean {
+    return this.#ofKind(kind)?.has(id) === true
+  }
+
+  /** Takes in an entry that never changes, as it is. */
+  keep(entry: NewEntry, stamp: AppendStamp, position: number): void {
+    this.#index(entry.kind, idColumn(entry))
+    this.log.keep(entry, stamp, position)
   }
 
   add(entry: HeldRow, position: number): void {
-    this.entries.push(entry)
-    this.positions.push(position)
+    this.#index(entry.kind, entry.id)
+    this.log.add(entry, position)
     if (entry.sealing !== undefined) {
       this.row.sealing = entry.sealing
       this.row.sealedSeq = entry.seq
     }
-    const { kind, id } = entry
+  }
+
+  #ofKind(kind: string): Map<string, number> | undefined {
+    if (kind === 'settlement') return this.#settlements
+    return kind === 'intent' ? this.#intents : this.#others.get(kind)
+  }
+
+  /** Notes where the next entry of the log will stand. */
+  #index(kind: string, id: string | null): void {
     if (id === null) return
-    let ofKind = this.byId(kind)
-    if (ofKind === undefined) this.#others.set(kind, (ofKind = new Map<string, HeldRow>()))
-    ofKind.set(id, entry)
+    let ofKind = this.#ofKind(kind)
+    if (ofKind === undefined) this.#others.set(kind, (ofKind = new Map<string, number>()))
+    ofKind.set(id, this.log.length)
   }
 }
 
 /** Whether an id is there already, in the log or twice among the new entries. */
-export function hasDuplicate(known: HeldConversation, entries: readonly EntryRow[]): boolean {
+export function hasDuplicate<E extends { readonly kind: string }>(
+  known: HeldConversation,
+  entries: readonly E[],
+  idOf: (entry: E) => string | null,
+): boolean {
   for (let at = 0; at < entries.length; at++) {
-    const { kind, id } = entries[at] as EntryRow
-    if (id !== null && known.byId(kind)?.has(id)) return true
+    const entry = entries[at] as E
+    const id = idOf(entry)
+    if (id !== null && known.has(entry.kind, id)) return true
   }
-  return entries.length <= FEW ? hasTwins(entries) : hasTwinsAmongMany(entries)
+  return entries.length <= FEW ? hasTwins(entries, idOf) : hasTwinsAmongMany(entries, idOf)
 }
 
 /** Up to here looking at every pair is faster than making a table. */
 const FEW = 24
 
-function hasTwins(entries: readonly EntryRow[]): boolean {
+function hasTwins<E extends { readonly kind: string }>(
+  entries: readonly E[],
+  idOf: (entry: E) => string | null,
+): boolean {
   for (let at = 1; at < entries.length; at++) {
-    const { kind, id } = entries[at] as EntryRow
+    const entry = entries[at] as E
+    const id = idOf(entry)
     if (id === null) continue
     for (let before = 0; before < at; before++) {
-      const other = entries[before] as EntryRow
-      if (other.id === id && other.kind === kind) return true
+      const other = entries[before] as E
+      if (other.kind === entry.kind && idOf(other) === id) return true
     }
   }
   return false
 }
 
-function hasTwinsAmongMany(entries: readonly EntryRow[]): boolean {
-  const ids = entries.flatMap(({ kind, id }) => (id === null ? [] : [`${kind} ${id}`]))
+function hasTwinsAmongMany<E extends { readonly kind: string }>(
+  entries: readonly E[],
+  idOf: (entry: E) => string | null,
+): boolean {
+  const ids = entries.flatMap((entry) => {
+    const id = idOf(entry)
+    return id === null ? [] : [`${entry.kind} ${id}`]
+  })
   return new Set(ids).size < ids.length
 }

@@ -31,6 +31,11 @@ export class LastingEntry {
     return new LastingEntry(kind, turnId, data) as unknown as NewEntry
   }
 
+  /** What an entry was before its data was held apart from it. */
+  static restored(kind: EntryKind, turnId: string, data: object): NewEntry {
+    return new LastingEntry(kind, turnId, data) as unknown as NewEntry
+  }
+
   /** A message, unless it might be a long one or refers to something. */
   static message(turnId: string, message: Message): NewEntry {
     const { content, attachments, providerData } = message
@@ -52,9 +57,11 @@ export class LastingEntry {
     return { kind: 'settlement', turnId, data: call.toJSON() }
   }
 
-  /** The digests that the entry refers to: a settlement holds its artifact, the others hold none. */
-  get references(): readonly string[] {
-    return this.kind === 'settlement' ? [(this.data as ToolCall & Referring).results.digest] : []
+  /** The digest that the entry refers to: a settlement holds its artifact, the others hold none. */
+  get reference(): string | undefined {
+    return this.kind === 'settlement'
+      ? (this.data as ToolCall & Referring).results.digest
+      : undefined
   }
 
   /** The entry as plain JSON. */

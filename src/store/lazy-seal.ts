@@ -1,12 +1,17 @@
 import { sealKeyOf, sealUnder } from './seal.ts'
 
+interface Sealed {
+  readonly digest: string
+}
+
 /** What a seal is made of, as long as nobody has asked for it. */
 interface Parts {
   readonly key: Uint8Array
   readonly conversation: string
   readonly previous: LazySeal | undefined
-  /** The entries of the turn, in order. */
-  readonly rows: readonly { readonly digest: string }[]
+  /** The entries of the turn that were there before those of the append that ends it. */
+  readonly before: { rows(): readonly Sealed[] } | undefined
+  readonly rows: readonly Sealed[]
 }
 
 /** The seal of a turn whose entries cannot change, computed when it is first read. */
@@ -36,10 +41,10 @@ export class LazySeal {
 
   #close(): void {
     if (this.#parts === undefined) return
-    const { key, conversation, previous, rows } = this.#parts
-    const digests = rows.map(({ digest }) => digest)
-    const before = previous === undefined ? '' : previous.#text
-    this.#text = sealUnder(key, { conversation, previous: before, digests })
+    const { key, conversation, previous: last, before, rows } = this.#parts
+    const digests = [...(before?.rows() ?? []), ...rows].map(({ digest }) => digest)
+    const previous = last === undefined ? '' : last.#text
+    this.#text = sealUnder(key, { conversation, previous, digests })
     this.#parts = undefined
   }
 }

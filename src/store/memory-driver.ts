@@ -1,9 +1,10 @@
 import type { NewEntry } from './entry.ts'
+import { idColumn } from './entry-text.ts'
 import { CLOSED_STATES } from './gate-row.ts'
 import { HeldConversation, hasDuplicate, MemoryConversation } from './held-conversation.ts'
 import { LastingEntry } from './lasting-entry.ts'
 import { MemoryBlobs } from './memory-blobs.ts'
-import { MemoryRow } from './memory-row.ts'
+import type { AppendStamp } from './memory-log.ts'
 import { type EntryFilter, isText } from './store.ts'
 import type { EntryRow, FoundText, HeldRow, MemoryBatch, StoreDriver } from './store-driver.ts'
 
@@ -12,6 +13,8 @@ export function memoryDriver(): StoreDriver {
   const held = new Map<string, HeldConversation>()
   const blobs = new MemoryBlobs()
   let positions = 0
+  /** Of the last append: those of one turn in one millisecond share it. */
+  let stamp: AppendStamp = { turnId: '', time: 0, epoch: 0 }
   /** Changes with the references, which are asked for page by page and sorted once for all pages. */
   let version = 0
   let sorted: { of: string | undefined; version: number; digests: string[] } | undefined
@@ -28,7 +31,7 @@ export function memoryDriver(): StoreDriver {
 
   const rowsOf = (conversation: string, from: number, limit: number) => {
     const start = Math.max(0, from - 1)
-    return held.get(conversation)?.entries.slice(start, start + limit) ?? []
+    return held.get(conversation)?.log.slice(start, start + limit) ?? []
   }
 
   const store = (into: HeldConversation, batch: MemoryBatch) => {
@@ -75,7 +78,7 @@ export function memoryDriver(): StoreDriver {
       const { row } = known
       if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
       const batch = plan.hold(known)
-      if (hasDuplicate(known, batch.entries)) return { status: 'duplicate' }
+      if (hasDuplicate(known, batch.entries, ({ id }) => id)) return { status: 'duplicate' }
       store(known, batch)
       return DONE
     },
@@ -86,21 +89,22 @@ export function memoryDriver(): StoreDriver {
       if (known === undefined) return { status: 'missing' }
       const { row, references } = known
       if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
-      const rows = entries.map(
-        (entry, at) => new MemoryRow(entry, row.length + at + 1, now, epoch, undefined),
-      )
-      if (hasDuplicate(known, rows)) return { status: 'duplicate' }
-      for (let at = 0; at < rows.length; at++) {
-        known.add(rows[at] as MemoryRow, ++positions)
-        for (const digest of (entries[at] as unknown as LastingEntry).references)
-          references.push(digest)
+      if (hasDuplicate(known, entries, idColumn)) return { status: 'duplicate' }
+      for (let at = 0; at < entries.length; at++) {
+        const entry = entries[at] as NewEntry
+        const { turnId } = entry
+        const isSame = stamp.turnId === turnId && stamp.time === now && stamp.epoch === epoch
+        if (!isSame) stamp = { turnId, time: now, epoch }
+        known.keep(entry, stamp, ++positions)
+        const { reference } = entry as unknown as LastingEntry
+        if (reference !== undefined) references.push(reference)
       }
       for (const text of texts) {
         blobs.addText(text)
         if (references.at(-1) !== text.digest) references.push(text.digest)
       }
       version++
-      row.length += rows.length
+      row.length += entries.length
       row.updatedAt = now
       return DONE
     },
@@ -108,7 +112,7 @@ export function memoryDriver(): StoreDriver {
     texts: async (conversation, from, limit) => rowsOf(conversation, from, limit),
     rows: async (conversation, from, limit) => rowsOf(conversation, from, limit),
 
-    text: async (conversation, kind, id) => held.get(conversation)?.byId(kind)?.get(id),
+    text: async (conversation, kind, id) => held.get(conversation)?.find(kind, id),
 
     async find(filter, after, limit) {
       const found: FoundText[] = []
@@ -191,13 +195,9 @@ interface Placed {
   readonly position: number
 }
 
-function* placed({
-  row: { id: conversation },
-  entries,
-  positions,
-}: HeldConversation): Generator<Placed> {
-  for (const [i, row] of entries.entries()) {
-    yield { row, conversation, position: positions[i] as number }
+function* placed({ row: { id: conversation }, log }: HeldConversation): Generator<Placed> {
+  for (let index = 0; index < log.length; index++) {
+    yield { row: log.at(index), conversation, position: log.position(index) }
   }
 }
 

@@ -150,7 +150,7 @@ export interface MemoryState extends Pick<AppendState, 'gates'> {
   /** The last seal; absent before the first. */
   readonly sealing: LazySeal | undefined
   /** The entries after it, in order. */
-  unsealed(): readonly HeldRow[]
+  unsealed(): { rows(): readonly HeldRow[] }
 }
 
 export interface MemoryBatch extends Pick<AppendBatch, 'updatedAt'> {

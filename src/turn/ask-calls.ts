@@ -45,7 +45,7 @@ const UNFINISHED = 'The response ended before this call was finished; it was not
 /** Gives every call of a decision its id and place. Nothing that was asked for vanishes. */
 export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<AskedBatch> {
   const from: ModelResponse = {
-    id: `${turn.id}/${turn.iteration}`,
+    id: turn.responsePrefix + turn.iteration,
     at: turn.settings.clock.now(),
   }
   const { id: response } = from

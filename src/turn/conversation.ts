@@ -42,6 +42,8 @@ export interface ConversationParts {
 export class Conversation {
   readonly id: string
   readonly epoch: number
+  /** Before the id of a call it makes the key of its attempts. */
+  readonly keyPrefix: string
   /** Everything that is settled, in order. */
   readonly items = growingHistory()
   /** The settled calls, oldest first. */
@@ -71,6 +73,7 @@ export class Conversation {
   constructor(id: string, epoch: number, parts: ConversationParts) {
     this.id = id
     this.epoch = epoch
+    this.keyPrefix = `${id}/`
     this.#parts = parts
   }
 

@@ -7,17 +7,26 @@ import type { Turn } from './turn.ts'
 
 /** What a call is about to do. The key stays the same for every attempt at it. */
 export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
-  const { id, request, createdAt, item } = asked
+  const { id, request, item } = asked
+  const { tool: name, args, checksum } = request
+  const key = idempotencyKey(turn, id)
+  const createdAt = isoText(asked.createdAt)
+  const { effect } = tool
+  const { wire } = item
+  // What is added to an object is held in a second one: most intents are written as they are.
+  if (effect !== undefined && wire.api !== 'executor') {
+    return { id, tool: name, args, checksum, idempotencyKey: key, createdAt, effect, wire }
+  }
   const intent: Mutable<Intent> = {
     id,
-    tool: request.tool,
-    args: request.args,
-    checksum: request.checksum,
-    idempotencyKey: idempotencyKey(turn, id),
-    createdAt: isoText(createdAt),
+    tool: name,
+    args,
+    checksum,
+    idempotencyKey: key,
+    createdAt,
   }
-  if (tool.effect !== undefined) intent.effect = tool.effect
-  if (item.wire.api !== 'executor') intent.wire = item.wire
+  if (effect !== undefined) intent.effect = effect
+  if (wire.api !== 'executor') intent.wire = wire
   return intent
 }
 
@@ -37,7 +46,7 @@ function isoText(millis: number): string {
 
 /** The same for every attempt at a call. */
 export const idempotencyKey = ({ conversation }: Turn, callId: string): string =>
-  `${conversation.id}/${callId}`
+  conversation.keyPrefix + callId
 
 /** The entry that makes an intent durable. */
 export function intentEntry(turnId: string, intent: Intent): NewEntry {

@@ -72,6 +72,7 @@ export async function openTurn(
     const request = new TurnRequest(settings, conversation, shown)
     const turn: Turn = {
       id: turnId,
+      responsePrefix: `${turnId}/`,
       settings,
       conversation,
       results,

@@ -27,11 +27,16 @@ export function placeOf(items: readonly HistoryItem[], id: string): number {
   return -1
 }
 
-/** The item with its result. Spelled out: a spread gives objects of ever new shapes, which are slow to read. */
+/**
+ * The item with its result. Spelled out: a spread gives objects of ever new shapes, which are slow to read,
+ * and what is added to an object is held in a second one.
+ */
 export function withResult(item: CallItem, result: CallResult): CallItem {
   const { id, tool, args, rawArgs, fault, wire, executedBy, response, providerData } = item
-  const settled: Writable<CallItem> = { type: 'call', id, tool, args, wire, executedBy, result }
-  if (response !== undefined) settled.response = response
+  const settled: Writable<CallItem> =
+    response === undefined
+      ? { type: 'call', id, tool, args, wire, executedBy, result }
+      : { type: 'call', id, tool, args, wire, executedBy, result, response }
   if (rawArgs !== undefined) settled.rawArgs = rawArgs
   if (fault !== undefined) settled.fault = fault
   if (providerData !== undefined) settled.providerData = providerData

@@ -15,6 +15,8 @@ import type { TurnRequest } from './turn-request.ts'
 /** One turn while it is under way: everything its pieces share. */
 export interface Turn {
   readonly id: string
+  /** Before the number of an iteration it names the response. */
+  readonly responsePrefix: string
   readonly settings: RunnerSettings
   readonly conversation: Conversation
   readonly results: ResultSpool

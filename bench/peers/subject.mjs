@@ -16,15 +16,19 @@ async function sample({ steps, calls, slice }) {
   }
 }
 
+/** How many turns have shown how a step grows. */
+let shown = 0
+
 /**
- * CPU microseconds of a step around the hundredth and around the thousandth of a turn, over several
- * turns: a collection takes as long as a hundred steps. One comes about once in a turn, so that without a
- * shorter turn in between, each time of another length, it would fall at the same step of every turn.
+ * CPU microseconds of the steps around the hundredth and around the thousandth of a turn. A collection takes as
+ * long as a hundred steps and comes about once in a turn, so that it would fall at the same step of every
+ * turn: a shorter one in between, each time of another length, spreads them evenly over all steps.
  */
-async function growth() {
+async function growth({ turns }) {
   let [early, late] = [0, 0]
-  for (let turn = 0; turn < 12; turn++) {
-    await run(scenario(1 + turn * 90, 1))
+  for (let turn = 0; turn < turns; turn++) {
+    const share = (shown++ * GOLDEN) % 1
+    await run(scenario(1 + Math.floor(share * 2_400), 1))
     const marks = []
     const one = scenario(1_050, 1)
     const next = () => {
@@ -36,8 +40,11 @@ async function growth() {
     early += marks[150] - marks[50]
     late += marks[1_050] - marks[950]
   }
-  return { early: early / 1_200, late: late / 1_200 }
+  return { early, late }
 }
+
+/** Its multiples, taken modulo one, lie as evenly as can be however many there are. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /**
  * Bytes per call that stay in memory with the turn's runner and outcome, arguments and result apart. Over

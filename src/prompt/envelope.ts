@@ -41,15 +41,20 @@ export function envelope(
   const { role, trust, id, index, details } = header
   const shown = bodyText(body)
   const shownDigest = digest !== undefined && shown === body ? digest : sha256Hex(shown)
-  const mark = nonce(key, id, index === undefined ? role : `${role}/${index}`, shownDigest)
+  const isPlain = isPlainValue(id)
+  // Shown text is well-formed, so that two ids never become the same bytes.
+  const wellFormed = isPlain ? id : visibleText(id)
+  const part = index === undefined ? role : `${role}/${index}`
+  const mark = nonce(key, wellFormed, part, shownDigest)
   let rest = index === undefined ? '' : ` index="${index}"`
-  for (const name in details) {
-    const value = details[name]
-    if (value !== undefined) rest += ` ${name}="${detailValue(String(value))}"`
+  for (const detail in details) {
+    const value = details[detail]
+    if (value !== undefined) rest += ` ${detail}="${detailValue(String(value))}"`
   }
   const start = `${OPENING}${role}" trust="${trust}" id="`
+  const name = isPlain ? id : headerValue(id)
   // A text that is added up stays in its pieces, a dozen objects, for as long as the history holds it.
-  return [start, headerValue(id), `"${rest} nonce="`, mark, '">\n', shown, CLOSING, mark, '">'].join('')
+  return [start, name, `"${rest} nonce="`, mark, '">\n', shown, CLOSING, mark, '">'].join('')
 }
 
 const OPENING = `<${TAG_NAME} role="`
@@ -66,14 +71,12 @@ const SUSPECT = /[^\t\n\x20-\x7e]|\\u\{|[<[]|Human|Assistant|n[-_~]d/i
 
 /** 128 bits in base64url over length-prefixed id, role and the digest of the body. */
 function nonce(key: Uint8Array, id: string, role: string, digest: string): string {
-  // Shown text is well-formed, so that two ids never become the same bytes.
-  const name = SIMPLE.test(id) ? id : visibleText(id)
-  return hmac128(key, `${name.length}:${name}${role.length}:${role}64:${digest}`)
+  return hmac128(key, `${id.length}:${id}${role.length}:${role}64:${digest}`)
 }
 
 /** A value that stays between its quotes, on its line, within its length. */
 function headerValue(value: string): string {
-  if (SIMPLE.test(value)) return TAG_MIDDLE.test(value) ? escapeTagName(value) : value
+  if (isPlainValue(value)) return value
   const cut = cutText(value, VALUE_LIMIT)
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`
@@ -90,6 +93,9 @@ function detailValue(value: string): string {
   if (value.length <= VALUE_LIMIT) [lastValue, lastShown] = [value, shown]
   return shown
 }
+
+/** Whether a value is shown as it is. */
+const isPlainValue = (value: string) => SIMPLE.test(value) && !TAG_MIDDLE.test(value)
 
 /** Of each spelling of the tag's name in simple characters. */
 const TAG_MIDDLE = /n[-_~]d/i

@@ -74,14 +74,14 @@ export class HeldConversation implements MemoryState {
   }
 
   /** Takes in an entry that never changes, as it is. */
-  keep(entry: NewEntry, stamp: AppendStamp, position: number): void {
+  keep(entry: NewEntry, stamp: AppendStamp): void {
     this.#index(entry.kind, idColumn(entry))
-    this.log.keep(entry, stamp, position)
+    this.log.keep(entry, stamp)
   }
 
-  add(entry: HeldRow, position: number): void {
+  add(entry: HeldRow, stamp: AppendStamp): void {
     this.#index(entry.kind, entry.id)
-    this.log.add(entry, position)
+    this.log.add(entry, stamp)
     if (entry.sealing !== undefined) {
       this.row.sealing = entry.sealing
       this.row.sealedSeq = entry.seq

@@ -12,9 +12,10 @@ import type { EntryRow, FoundText, HeldRow, MemoryBatch, StoreDriver } from './s
 export function memoryDriver(): StoreDriver {
   const held = new Map<string, HeldConversation>()
   const blobs = new MemoryBlobs()
-  let positions = 0
+  /** How many entries there ever were, those of all conversations. */
+  let total = 0
   /** Of the last append: those of one turn in one millisecond share it. */
-  let stamp: AppendStamp = { turnId: '', time: 0, epoch: 0 }
+  let lastStamp: AppendStamp = { turnId: '', time: 0, epoch: 0, others: 0 }
   /** Changes with the references, which are asked for page by page and sorted once for all pages. */
   let version = 0
   let sorted: { of: string | undefined; version: number; digests: string[] } | undefined
@@ -34,9 +35,19 @@ export function memoryDriver(): StoreDriver {
     return held.get(conversation)?.log.slice(start, start + limit) ?? []
   }
 
+  const stampOf = (turnId: string, time: number, epoch: number, others: number): AppendStamp => {
+    const { turnId: turn, time: at, epoch: of, others: before } = lastStamp
+    const isSame = turn === turnId && at === time && of === epoch && before === others
+    return isSame ? lastStamp : (lastStamp = { turnId, time, epoch, others })
+  }
+
   const store = (into: HeldConversation, batch: MemoryBatch) => {
     const { row } = into
-    for (const entry of batch.entries) into.add(entry, ++positions)
+    const others = total - into.log.length
+    for (const entry of batch.entries) {
+      into.add(entry, stampOf(entry.turn, entry.time, row.epoch, others))
+    }
+    total += batch.entries.length
     for (const [id, gate] of batch.gates) into.gates.set(id, gate)
     for (const blob of batch.blobs) blobs.add(blob)
     for (const digest of batch.references) into.references.push(digest)
@@ -90,12 +101,10 @@ export function memoryDriver(): StoreDriver {
       const { row, references } = known
       if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
       if (hasDuplicate(known, entries, idColumn)) return { status: 'duplicate' }
+      const others = total - known.log.length
       for (let at = 0; at < entries.length; at++) {
         const entry = entries[at] as NewEntry
-        const { turnId } = entry
-        const isSame = stamp.turnId === turnId && stamp.time === now && stamp.epoch === epoch
-        if (!isSame) stamp = { turnId, time: now, epoch }
-        known.keep(entry, stamp, ++positions)
+        known.keep(entry, stampOf(entry.turnId, now, epoch, others))
         const { reference } = entry as unknown as LastingEntry
         if (reference !== undefined) references.push(reference)
       }
@@ -104,6 +113,7 @@ export function memoryDriver(): StoreDriver {
         if (references.at(-1) !== text.digest) references.push(text.digest)
       }
       version++
+      total += entries.length
       row.length += entries.length
       row.updatedAt = now
       return DONE

@@ -3,58 +3,57 @@ import { LastingEntry } from './lasting-entry.ts'
 import { MemoryRow } from './memory-row.ts'
 import type { HeldRow } from './store-driver.ts'
 
-/** What the entries of an append share. */
+/** What entries share that follow each other. */
 export interface AppendStamp {
   readonly turnId: string
   readonly time: number
   readonly epoch: number
+  /** How many entries of other conversations stand before them in the store. */
+  readonly others: number
 }
 
+/** A cell for what is held, one for its kind, one for its stamp. */
+const CELLS = 3
+
 /**
- * The entries of one conversation in order. What never changes is held as it came, in columns, and becomes a
- * row when it is first read: most entries never are, and a collector follows every object that is held.
+ * The entries of one conversation in order. What never changes is held as it came, and becomes a row when it
+ * is first read: most entries never are, and a collector follows every object that is held.
  */
 export class MemoryLog {
-  /** Rows, and the data of entries that nobody has read yet. */
-  readonly #held: object[] = []
-  readonly #kinds: EntryKind[] = []
-  readonly #stamps: AppendStamp[] = []
-  /** Where each entry stands among those of the whole store. */
-  readonly #positions: number[] = []
+  readonly #cells: unknown[] = []
 
   get length(): number {
-    return this.#held.length
+    return this.#cells.length / CELLS
   }
 
   /** Holds an entry that never changes as it is. */
-  keep({ kind, data }: NewEntry, stamp: AppendStamp, position: number): void {
-    this.#add(data, kind, stamp, position)
+  keep({ kind, data }: NewEntry, stamp: AppendStamp): void {
+    this.#cells.push(data, kind, stamp)
   }
 
-  add(row: HeldRow, position: number): void {
-    this.#add(row, row.kind as EntryKind, WRITTEN, position)
-  }
-
-  #add(held: object, kind: EntryKind, stamp: AppendStamp, position: number): void {
-    this.#held.push(held)
-    this.#kinds.push(kind)
-    this.#stamps.push(stamp)
-    this.#positions.push(position)
+  add(row: HeldRow, stamp: AppendStamp): void {
+    this.#cells.push(row, row.kind, stamp)
   }
 
   /** The entry at an index, which is one less than its `seq`. */
   at(index: number): HeldRow {
-    const held = this.#held[index]
+    const held = this.#cells[index * CELLS] as object
     if (held instanceof MemoryRow) return held
-    const { turnId, time, epoch } = this.#stamps[index] as AppendStamp
-    const entry = LastingEntry.restored(this.#kinds[index] as EntryKind, turnId, held as object)
+    const { turnId, time, epoch } = this.#stamp(index)
+    const kind = this.#cells[index * CELLS + 1] as EntryKind
+    const entry = LastingEntry.restored(kind, turnId, held)
     const row = new MemoryRow(entry, index + 1, time, epoch, undefined)
-    this.#held[index] = row
+    this.#cells[index * CELLS] = row
     return row
   }
 
+  /** Where an entry stands among those of the whole store. */
   position(index: number): number {
-    return this.#positions[index] as number
+    return index + 1 + this.#stamp(index).others
+  }
+
+  #stamp(index: number): AppendStamp {
+    return this.#cells[index * CELLS + 2] as AppendStamp
   }
 
   slice(from: number, to: number): readonly HeldRow[] {
@@ -80,6 +79,3 @@ export class LogRange {
     return this.#log.slice(this.#from, this.#to)
   }
 }
-
-/** A row has its own. */
-const WRITTEN: AppendStamp = { turnId: '', time: 0, epoch: 0 }

@@ -1,4 +1,4 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Artifact } from '../spool/artifact.ts'
@@ -22,6 +22,8 @@ import {
 import { type Parameters, type Query, query } from './query.ts'
 import { textQueries } from './text-queries.ts'
 import { spooledTokens } from './token-sample.ts'
+
+const BRAND = brandOf('SpooledArtifact')
 
 /** Bytes that `asString` gives at most unless told otherwise. */
 const DEFAULT_TEXT_LIMIT = 1_000_000
@@ -62,7 +64,7 @@ export class SpooledArtifact implements Artifact {
   }
 
   static isSpooledArtifact(value: unknown): value is SpooledArtifact {
-    return isInstanceOf(value, 'SpooledArtifact')
+    return isBranded(value, BRAND)
   }
 
   /** Declares a query with its arguments typed by its parameters. */
@@ -208,7 +210,7 @@ export class SpooledArtifact implements Artifact {
     }
   }
 
-  [brandOf('SpooledArtifact')](): boolean {
+  [BRAND](): boolean {
     return #reader in this
   }
 }

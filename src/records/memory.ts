@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+
+const BRAND = brandOf('Memory')
 
 const memorySchema = v.pipe(
   v.strictObject({
@@ -23,7 +25,7 @@ const memorySchema = v.pipe(
 /** Something the agent remembers across turns. */
 export class Memory extends record('Memory', 'E_INVALID_INITIAL_MEMORY_VALUE', memorySchema) {
   static isMemory(value: unknown): value is Memory {
-    return isInstanceOf(value, 'Memory')
+    return isBranded(value, BRAND)
   }
 
   static fromJSON(json: unknown): Memory {

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+
+const BRAND = brandOf('Retrievable')
 
 const retrievableSchema = v.pipe(
   v.strictObject({
@@ -27,7 +29,7 @@ export class Retrievable extends record(
   retrievableSchema,
 ) {
   static isRetrievable(value: unknown): value is Retrievable {
-    return isInstanceOf(value, 'Retrievable')
+    return isBranded(value, BRAND)
   }
 
   static fromJSON(json: unknown): Retrievable {

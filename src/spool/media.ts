@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import { idField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -12,6 +12,8 @@ import {
   streamMedia,
 } from './media-reader.ts'
 import type { SpoolStore } from './spool-store.ts'
+
+const BRAND = brandOf('Media')
 
 /** What media can be. */
 export const MEDIA_KINDS = ['image', 'audio', 'video', 'document'] as const
@@ -80,7 +82,7 @@ export class Media {
   }
 
   static isMedia(value: unknown): value is Media {
-    return isInstanceOf(value, 'Media')
+    return isBranded(value, BRAND)
   }
 
   /** True for the stored form of a media. */
@@ -149,7 +151,7 @@ export class Media {
     }
   }
 
-  [brandOf('Media')](): boolean {
+  [BRAND](): boolean {
     return #reader in this
   }
 }

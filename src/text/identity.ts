@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { plainZero } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from './tokenizable.ts'
+
+const BRAND = brandOf('Identity')
 
 const IDENTIFIER_RULE = 'must be a non-empty string or a finite number'
 
@@ -23,7 +25,7 @@ export class Identity extends record(
   identitySchema,
 ) {
   static isIdentity(value: unknown): value is Identity {
-    return isInstanceOf(value, 'Identity')
+    return isBranded(value, BRAND)
   }
 }
 

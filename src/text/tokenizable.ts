@@ -1,8 +1,10 @@
 import * as v from 'valibot'
-import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { parseOrThrow } from '../core/record.ts'
 import { withShortcut } from '../core/shortcut.ts'
 import { countTokens, type TokenCount } from './token-count.ts'
+
+const BRAND = brandOf('Tokenizable')
 
 const RULE = 'must be a string or a Tokenizable'
 
@@ -30,7 +32,7 @@ export class Tokenizable {
   }
 
   static isTokenizable(value: unknown): value is Tokenizable {
-    return isInstanceOf(value, 'Tokenizable')
+    return isBranded(value, BRAND)
   }
 
   /** Counts this text's tokens once per encoding; see `countTokens` for what is exact. */
@@ -56,7 +58,7 @@ export class Tokenizable {
     return this.text
   }
 
-  [brandOf('Tokenizable')](): boolean {
+  [BRAND](): boolean {
     return #counts in this
   }
 }

@@ -1,4 +1,4 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brandOf, isBranded } from '../core/brand.ts'
 import { brief } from '../core/cut-text.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
@@ -17,6 +17,8 @@ import {
   type ToolOptions,
   toolOptionsSchema,
 } from './tool-options.ts'
+
+const BRAND = brandOf('Tool')
 
 type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
 
@@ -79,7 +81,7 @@ export class Tool<S extends InputSchema = InputSchema> {
   }
 
   static isTool(value: unknown): value is Tool {
-    return isInstanceOf(value, 'Tool')
+    return isBranded(value, BRAND)
   }
 
   /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
@@ -106,7 +108,7 @@ export class Tool<S extends InputSchema = InputSchema> {
     return typeof this.#approval === 'function' ? this.#approval(args, context) : this.#approval
   }
 
-  [brandOf('Tool')](): boolean {
+  [BRAND](): boolean {
     return #executable in this
   }
 

@@ -64,12 +64,13 @@ export function columnsOf(entry: NewEntry): SearchColumns {
 /** The id under which an entry is found among those of its kind; a turn starts once. */
 export function idColumn({ kind, turnId, data }: NewEntry): string | null {
   if (kind === 'turn-start') return columnText(turnId)
-  return WITHOUT_ID.includes(kind) ? null : columnOf((data as { readonly id?: unknown }).id)
+  return hasNoId(kind) ? null : columnOf((data as { readonly id?: unknown }).id)
 }
 
-const columnOf = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
+const hasNoId = (kind: EntryKind) =>
+  kind === 'history-item' || kind === 'turn-end' || kind === 'note'
 
-const WITHOUT_ID: readonly EntryKind[] = ['history-item', 'turn-end', 'note']
+const columnOf = (value: unknown) => (typeof value === 'string' ? columnText(value) : null)
 
 /**
  * Text as it can stand in any database's index: ids come from providers and may hold NUL or half a
@@ -139,7 +140,7 @@ function faultOf(entry: NewEntry): readonly [member: string, rule: string] | und
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return ['.data', 'must be an object']
   }
-  if (WITHOUT_ID.includes(entry.kind) || entry.kind === 'turn-start') return undefined
+  if (hasNoId(entry.kind) || entry.kind === 'turn-start') return undefined
   const { id } = data as { id?: unknown }
   return typeof id === 'string' && id !== ''
     ? undefined

@@ -1,4 +1,4 @@
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Artifact } from '../spool/artifact.ts'
@@ -22,8 +22,6 @@ import {
 import { type Parameters, type Query, query } from './query.ts'
 import { textQueries } from './text-queries.ts'
 import { spooledTokens } from './token-sample.ts'
-
-const BRAND = brandOf('SpooledArtifact')
 
 /** Bytes that `asString` gives at most unless told otherwise. */
 const DEFAULT_TEXT_LIMIT = 1_000_000
@@ -64,7 +62,7 @@ export class SpooledArtifact implements Artifact {
   }
 
   static isSpooledArtifact(value: unknown): value is SpooledArtifact {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'SpooledArtifact')
   }
 
   /** Declares a query with its arguments typed by its parameters. */
@@ -210,7 +208,7 @@ export class SpooledArtifact implements Artifact {
     }
   }
 
-  [BRAND](): boolean {
+  [brandOf('SpooledArtifact')](): boolean {
     return #reader in this
   }
 }

@@ -27,30 +27,18 @@ export function isInstanceOf<T = unknown>(
   name: string,
   constructor?: Constructor<T>,
 ): value is T {
-  const brand = brandOf(name)
+  if (typeof value !== 'object' || value === null) return false
   // A guard never throws: a proxy may answer any question with an error, a revoked one answers none.
   try {
-    const isOne = answerOf(value, brand)
-    if (isOne !== undefined || constructor === undefined) return isOne === true
-    // A class that has the brand is judged by it alone: `instanceof` would accept a bare prototype.
-    return !(brand in (constructor.prototype as object)) && value instanceof constructor
+    const check = (value as Readonly<Record<symbol, unknown>>)[brandOf(name)]
+    if (typeof check === 'function') return Reflect.apply(check, value, []) === true
+    return constructor !== undefined && !hasBrand(constructor, name) && value instanceof constructor
   } catch {
     return false
   }
 }
 
-/** The same for a class of our own, whose brand is at hand. */
-export function isBranded(value: unknown, brand: symbol): boolean {
-  try {
-    return answerOf(value, brand) === true
-  } catch {
-    return false
-  }
-}
-
-/** What a value says of itself; nothing when it was never told of the brand. */
-function answerOf(value: unknown, brand: symbol): boolean | undefined {
-  if (typeof value !== 'object' || value === null) return false
-  const check = (value as Readonly<Record<symbol, unknown>>)[brand]
-  return typeof check === 'function' ? Reflect.apply(check, value, []) === true : undefined
+/** A class that has the brand is judged by it alone: `instanceof` would accept a bare prototype. */
+function hasBrand(constructor: Constructor<unknown>, name: string): boolean {
+  return brandOf(name) in (constructor.prototype as object)
 }

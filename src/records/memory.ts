@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-
-const BRAND = brandOf('Memory')
 
 const memorySchema = v.pipe(
   v.strictObject({
@@ -25,7 +23,7 @@ const memorySchema = v.pipe(
 /** Something the agent remembers across turns. */
 export class Memory extends record('Memory', 'E_INVALID_INITIAL_MEMORY_VALUE', memorySchema) {
   static isMemory(value: unknown): value is Memory {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Memory')
   }
 
   static fromJSON(json: unknown): Memory {

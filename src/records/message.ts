@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type RestoreContext, requireSpool } from '../artifacts/restore-artifact.ts'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { dateField, idField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
@@ -8,8 +8,6 @@ import { providerDataField } from '../core/wire-reference.ts'
 import { Media } from '../spool/media.ts'
 import { Identity, identityField } from '../text/identity.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-
-const BRAND = brandOf('Message')
 
 /** Who speaks in a conversation. Instructions and tool results are no messages. */
 const MESSAGE_ROLES = ['user', 'assistant'] as const
@@ -73,7 +71,7 @@ function completed(message: Fields) {
 /** What a person or the model said. */
 export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE', messageSchema) {
   static isMessage(value: unknown): value is Message {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Message')
   }
 
   /** Restores a stored message; attachments are found again in `context.spool`. */

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-
-const BRAND = brandOf('Retrievable')
 
 const retrievableSchema = v.pipe(
   v.strictObject({
@@ -29,7 +27,7 @@ export class Retrievable extends record(
   retrievableSchema,
 ) {
   static isRetrievable(value: unknown): value is Retrievable {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Retrievable')
   }
 
   static fromJSON(json: unknown): Retrievable {

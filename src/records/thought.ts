@@ -1,12 +1,10 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { dateField, idField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { providerDataField } from '../core/wire-reference.ts'
 import { identityField } from '../text/identity.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-
-const BRAND = brandOf('Thought')
 
 const thoughtSchema = v.pipe(
   v.strictObject({
@@ -27,7 +25,7 @@ const thoughtSchema = v.pipe(
 /** A model's reasoning, as far as it can be read, with the provider's own form of it. */
 export class Thought extends record('Thought', 'E_INVALID_INITIAL_THOUGHT_VALUE', thoughtSchema) {
   static isThought(value: unknown): value is Thought {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Thought')
   }
 
   static fromJSON(json: unknown): Thought {

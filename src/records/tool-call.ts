@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { knownChecksum } from '../core/argument-facts.ts'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { checksum } from '../core/checksum.ts'
 import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -10,10 +10,7 @@ import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { TRUST_TIERS } from '../core/trust.ts'
 import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
-import { Tokenizable } from '../text/tokenizable.ts'
 import { isOneResult, rawArgsField, restoreResults, resultsField } from './tool-call-results.ts'
-
-const BRAND = brandOf('ToolCall')
 
 /** How a call ended. */
 export const SETTLEMENTS = [
@@ -204,7 +201,7 @@ function crossFieldFault(call: Fields): [keyof Fields, string] | undefined {
   if (settlement !== undefined && (settlement !== 'ok') !== isError) {
     return ['settlement', `must agree with isError: ${isError} does not go with ${settlement}`]
   }
-  if (fromArtifactTool && !Tokenizable.isTokenizable(results)) {
+  if (fromArtifactTool && !(typeof results === 'object' && isInstanceOf(results, 'Tokenizable'))) {
     return [
       'results',
       'must be text when fromArtifactTool is true: artifact tools answer with Tokenizable',
@@ -232,7 +229,7 @@ export class ToolCall extends record(
   fillUsual,
 ) {
   static isToolCall(value: unknown): value is ToolCall {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'ToolCall')
   }
 
   /** Restores a stored record; artifacts and media are found again in `context.spool`. */

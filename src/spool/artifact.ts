@@ -1,8 +1,6 @@
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { SpoolReader } from './spool-reader.ts'
-
-const BRAND = brandOf('SpooledArtifact')
 
 /** What the layers below the artifact classes need to know of an artifact. */
 export interface Artifact {
@@ -22,12 +20,14 @@ export interface SpooledArtifactConstructor<A extends Artifact = Artifact> {
 
 /** True for an instance of `SpooledArtifact` or a subclass, from any copy of the package. */
 export function isArtifact(value: unknown): value is Artifact {
-  return isBranded(value, BRAND)
+  return isInstanceOf(value, 'SpooledArtifact')
 }
 
 /** True for `SpooledArtifact` itself or a class that extends it. */
 export function isArtifactConstructor(value: unknown): value is SpooledArtifactConstructor {
   if (typeof value !== 'function') return false
   const prototype: unknown = value.prototype
-  return typeof prototype === 'object' && prototype !== null && BRAND in prototype
+  return (
+    typeof prototype === 'object' && prototype !== null && brandOf('SpooledArtifact') in prototype
+  )
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import { idField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -12,8 +12,6 @@ import {
   streamMedia,
 } from './media-reader.ts'
 import type { SpoolStore } from './spool-store.ts'
-
-const BRAND = brandOf('Media')
 
 /** What media can be. */
 export const MEDIA_KINDS = ['image', 'audio', 'video', 'document'] as const
@@ -82,7 +80,7 @@ export class Media {
   }
 
   static isMedia(value: unknown): value is Media {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Media')
   }
 
   /** True for the stored form of a media. */
@@ -151,7 +149,7 @@ export class Media {
     }
   }
 
-  [BRAND](): boolean {
+  [brandOf('Media')](): boolean {
     return #reader in this
   }
 }

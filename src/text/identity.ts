@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { isInstanceOf } from '../core/brand.ts'
 import { plainZero } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from './tokenizable.ts'
-
-const BRAND = brandOf('Identity')
 
 const IDENTIFIER_RULE = 'must be a non-empty string or a finite number'
 
@@ -25,7 +23,7 @@ export class Identity extends record(
   identitySchema,
 ) {
   static isIdentity(value: unknown): value is Identity {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Identity')
   }
 }
 

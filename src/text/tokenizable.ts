@@ -1,10 +1,8 @@
 import * as v from 'valibot'
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { parseOrThrow } from '../core/record.ts'
 import { withShortcut } from '../core/shortcut.ts'
 import { countTokens, type TokenCount } from './token-count.ts'
-
-const BRAND = brandOf('Tokenizable')
 
 const RULE = 'must be a string or a Tokenizable'
 
@@ -32,7 +30,7 @@ export class Tokenizable {
   }
 
   static isTokenizable(value: unknown): value is Tokenizable {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Tokenizable')
   }
 
   /** Counts this text's tokens once per encoding; see `countTokens` for what is exact. */
@@ -58,7 +56,7 @@ export class Tokenizable {
     return this.text
   }
 
-  [BRAND](): boolean {
+  [brandOf('Tokenizable')](): boolean {
     return #counts in this
   }
 }

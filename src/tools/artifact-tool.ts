@@ -1,12 +1,10 @@
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import type { Tokenizable } from '../text/tokenizable.ts'
 import type { InferArguments, InputSchema } from './input-schema.ts'
 import { Tool } from './tool.ts'
 import type { ToolContext } from './tool-context.ts'
 import type { ToolOptions } from './tool-options.ts'
-
-const BRAND = brandOf('ArtifactTool')
 
 type Answer = string | Tokenizable
 
@@ -31,10 +29,10 @@ export class ArtifactTool<S extends InputSchema = InputSchema> extends Tool<S> {
   }
 
   static isArtifactTool(value: unknown): value is ArtifactTool {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'ArtifactTool')
   }
 
-  [BRAND](): boolean {
+  [brandOf('ArtifactTool')](): boolean {
     return Tool.isTool(this)
   }
 }

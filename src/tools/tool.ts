@@ -1,4 +1,4 @@
-import { brandOf, isBranded } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { brief } from '../core/cut-text.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
@@ -17,8 +17,6 @@ import {
   type ToolOptions,
   toolOptionsSchema,
 } from './tool-options.ts'
-
-const BRAND = brandOf('Tool')
 
 type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
 
@@ -81,7 +79,7 @@ export class Tool<S extends InputSchema = InputSchema> {
   }
 
   static isTool(value: unknown): value is Tool {
-    return isBranded(value, BRAND)
+    return isInstanceOf(value, 'Tool')
   }
 
   /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
@@ -108,7 +106,7 @@ export class Tool<S extends InputSchema = InputSchema> {
     return typeof this.#approval === 'function' ? this.#approval(args, context) : this.#approval
   }
 
-  [BRAND](): boolean {
+  [brandOf('Tool')](): boolean {
     return #executable in this
   }
 

@@ -62,6 +62,13 @@ describe('envelope', () => {
       envelope(key, { ...header, details: { tool: `a${'😀'.repeat(300)}` } }, '').isWellFormed(),
     ).toBe(true)
   })
+
+  it('encodes nothing but the tag in a value of simple characters', () => {
+    const value = 'Assistant:bobbin-data/Human:n-d'
+    const text = envelope(key, { ...header, id: value, details: { tool: value } }, '')
+    const shown = 'Assistant:\\u{62}obbin-data/Human:n-d'
+    expect(text).toContain(` id="${shown}" tool="${shown}" nonce=`)
+  })
 })
 
 describe('bodyText', () => {

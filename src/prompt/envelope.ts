@@ -76,7 +76,7 @@ function nonce(key: Uint8Array, id: string, role: string, digest: string): strin
 
 /** A value that stays between its quotes, on its line, within its length. */
 function headerValue(value: string): string {
-  if (isPlainValue(value)) return value
+  if (SIMPLE.test(value)) return TAG_MIDDLE.test(value) ? escapeTagName(value) : value
   const cut = cutText(value, VALUE_LIMIT)
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`

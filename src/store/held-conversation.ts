@@ -108,40 +108,33 @@ export function hasDuplicate<E extends { readonly kind: string }>(
   entries: readonly E[],
   idOf: (entry: E) => string | null,
 ): boolean {
+  // Each asked for once: a provider may give ids of megabytes, which are hashed.
+  const ids = entries.map(idOf)
   for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at] as E
-    const id = idOf(entry)
-    if (id !== null && known.has(entry.kind, id)) return true
+    const id = ids[at] as string | null
+    if (id !== null && known.has((entries[at] as E).kind, id)) return true
   }
-  return entries.length <= FEW ? hasTwins(entries, idOf) : hasTwinsAmongMany(entries, idOf)
+  return entries.length <= FEW ? hasTwins(entries, ids) : hasTwinsAmongMany(entries, ids)
 }
 
 /** Up to here looking at every pair is faster than making a table. */
 const FEW = 24
 
-function hasTwins<E extends { readonly kind: string }>(
-  entries: readonly E[],
-  idOf: (entry: E) => string | null,
-): boolean {
+type Kinds = readonly { readonly kind: string }[]
+type Ids = readonly (string | null)[]
+
+function hasTwins(entries: Kinds, ids: Ids): boolean {
   for (let at = 1; at < entries.length; at++) {
-    const entry = entries[at] as E
-    const id = idOf(entry)
+    const id = ids[at]
     if (id === null) continue
     for (let before = 0; before < at; before++) {
-      const other = entries[before] as E
-      if (other.kind === entry.kind && idOf(other) === id) return true
+      if (ids[before] === id && entries[before]?.kind === entries[at]?.kind) return true
     }
   }
   return false
 }
 
-function hasTwinsAmongMany<E extends { readonly kind: string }>(
-  entries: readonly E[],
-  idOf: (entry: E) => string | null,
-): boolean {
-  const ids = entries.flatMap((entry) => {
-    const id = idOf(entry)
-    return id === null ? [] : [`${entry.kind} ${id}`]
-  })
-  return new Set(ids).size < ids.length
+function hasTwinsAmongMany(entries: Kinds, ids: Ids): boolean {
+  const names = entries.flatMap(({ kind }, at) => (ids[at] === null ? [] : [`${kind} ${ids[at]}`]))
+  return new Set(names).size < names.length
 }

@@ -161,6 +161,25 @@ describe('LastingEntry', () => {
     await expect(store.append('c', epoch, [entry])).rejects.toMatchObject(duplicate)
   })
 
+  it('is not asked for its id by each of the others', async () => {
+    const store = memoryStore()
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    let asked = 0
+    // A long id is hashed each time; a provider may give many of megabytes.
+    const entries = Array.from({ length: 24 }, (_, at) => {
+      const fixed = { tool: 'read', args, checksum: 'x', idempotencyKey: 'k', createdAt: '' }
+      const get = () => {
+        asked++
+        return `c${at}`
+      }
+      const intent = Object.freeze(Object.defineProperty({ ...fixed, id: '' }, 'id', { get }))
+      return LastingEntry.of('intent', 't', intent)
+    })
+    await store.append('c', epoch, entries, [], { readBack: false })
+    expect(asked).toBeLessThanOrEqual(2 * 24)
+    expect((await store.get('c', 'intent', 'c23'))?.seq).toBe(24)
+  })
+
   it('refers to its artifact also where somebody copied it', async () => {
     const call = await callOf()
     const copies = [{ ...LastingEntry.settlement('t', call) }] as NewEntry[]

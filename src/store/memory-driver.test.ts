@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { SmallText } from '../spool/small-text.ts'
+import type { NewEntry } from './entry.ts'
 import { memoryStore } from './memory-store.ts'
 import { MAX_BLOB_BYTES, type StoredBlob } from './store.ts'
 
@@ -34,4 +35,20 @@ it('refuses a blob that is neither bytes nor a text', async () => {
   const storing = store.append('k', epoch, [], [bytes], { readBack: false })
   await expect(storing).rejects.toMatchObject({ message: expect.stringContaining('blobs.0') })
   for await (const digest of store.digests('k')) expect.unreachable(digest)
+})
+
+it.each([
+  [-3, [1, 2, 3]],
+  [1.5, [2, 3]],
+  [3.5, []],
+  [Number.NaN, []],
+  [Number.POSITIVE_INFINITY, []],
+])('gives the entries from %s on, as a database does', async (from, expected) => {
+  const store = memoryStore()
+  const { epoch } = await store.acquire('k', { owner: 'me' })
+  const end: NewEntry = { kind: 'turn-end', turnId: 't', data: { status: 'completed' } }
+  await store.append('k', epoch, [end, end, end])
+  const given: number[] = []
+  for await (const { seq } of store.entries('k', { from })) given.push(seq)
+  expect(given).toEqual(expected)
 })

@@ -80,4 +80,15 @@ describe('isInstanceOf', () => {
       expect(isInstanceOf(value, 'ToolCall')).toBe(false)
     }
   })
+
+  it('survives names that cannot be read', () => {
+    const trap = () => {
+      throw new Error('no')
+    }
+    for (const name of [Symbol('x'), Object.create(null), { toString: trap }]) {
+      for (const value of [1, {}, error()]) {
+        expect(isInstanceOf(value, name as string, BobbinError)).toBe(false)
+      }
+    }
+  })
 })

@@ -48,6 +48,15 @@ describe('the package as published', () => {
     },
   )
 
+  it('leaves the symbols of its classes to whoever extends them', async () => {
+    const names = ['ArtifactTool', 'Media', 'SpooledArtifact', 'Tokenizable', 'Tool']
+    const own = names.map(
+      (name) => `export class Own${name} extends ${name} { *[Symbol.iterator]() { yield 1 } }`,
+    )
+    const program = [`import { ${names.join(', ')} } from 'bobbin'`, ...own].join('\n')
+    expect(await typeCheck(installed.folder, 'NodeNext', program)).toBe('')
+  })
+
   it('holds the built code, its types and four papers, and nothing else', () => {
     const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     const code = installed.packedFiles.filter((path) => !papers.includes(path))

@@ -6,6 +6,9 @@
  * symbols, a spread copy does not carry the prototype, and `Object.create(Class.prototype)` has no
  * private field, so none of them passes; `constructor.name` plays no part. Honest copies are what it
  * recognises: code in the same process can write such a method itself, and nothing could stop it.
+ *
+ * The method's name is written as a call of this function: a constant would stand in the declarations, where it
+ * says that the class has such a method under every symbol.
  */
 export function brandOf(name: string): symbol {
   let brand = brands.get(name)

@@ -180,6 +180,17 @@ describe('LastingEntry', () => {
     expect((await store.get('c', 'intent', 'c23'))?.seq).toBe(24)
   })
 
+  it('refers to its artifact before it was ever read', async () => {
+    const store = memoryStore()
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const call = await callOf()
+    const entry = LastingEntry.settlement('t', call)
+    await store.append('c', epoch, [entry], [], { readBack: false })
+    const digests: string[] = []
+    for await (const digest of store.digests('c')) digests.push(digest)
+    expect(digests).toEqual([(call.results as SpooledArtifact).digest])
+  })
+
   it('refers to its artifact also where somebody copied it', async () => {
     const call = await callOf()
     const copies = [{ ...LastingEntry.settlement('t', call) }] as NewEntry[]

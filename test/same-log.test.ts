@@ -74,11 +74,12 @@ const tools = [
 ]
 
 /**
- * Whether nothing of it waits for a spool, as long text does and text that is not well formed: calls that
- * run at once then end in the same order everywhere.
+ * Whether nothing of it waits for a spool, as long text does and text that is not well formed, or for a gate, as a
+ * tool that writes does once the conversation has read something strange: calls that run at once then end in
+ * the same order everywhere.
  */
 const isSteady = (steps: Script['steps']) =>
-  !/"(ask|spool)"|\\ud[89a-f]|.{60000}/.test(JSON.stringify(steps))
+  !/"(ask|fail|spool)"|\\ud[89a-f]|.{60000}/.test(JSON.stringify(steps))
 
 /** Runs a script twice in one conversation, and gives everything that the store has of it. */
 async function logOf(store: Store, conversation: string, { steps, message, attached }: Script) {

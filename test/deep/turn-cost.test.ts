@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 
 /**
  * What a call costs beside a loop written by hand, as `npm run bench -- turn` measures it. The targets are 5 times
@@ -28,11 +29,17 @@ async function start(name: string): Promise<ChildProcess> {
 }
 
 async function answer(child: ChildProcess): Promise<unknown> {
-  const ended = once(child, 'exit').then(([code]) => {
+  const answered = new AbortController()
+  const { signal } = answered
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`The subject ended with ${code}.`)
   })
-  const [message] = await Promise.race([once(child, 'message'), ended])
-  return message
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended])
+    return message
+  } finally {
+    answered.abort()
+  }
 }
 
 async function ask<T>(child: ChildProcess, task: object): Promise<T> {
@@ -45,6 +52,9 @@ describe('the cost of a call', () => {
   let bobbin: ChildProcess
 
   beforeAll(async () => {
+    // The subject runs what was built: an older build would be measured instead of the source.
+    const { code, output } = await ensureBuilt()
+    if (code !== 0) throw new Error(output)
     limit = await start('limit')
     bobbin = await start('bobbin')
   })

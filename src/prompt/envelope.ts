@@ -41,18 +41,14 @@ export function envelope(
   const { role, trust, id, index, details } = header
   const shown = bodyText(body)
   const shownDigest = digest !== undefined && shown === body ? digest : sha256Hex(shown)
-  const isPlain = isPlainValue(id)
-  // Shown text is well-formed, so that two ids never become the same bytes.
-  const wellFormed = isPlain ? id : visibleText(id)
-  const part = index === undefined ? role : `${role}/${index}`
-  const mark = nonce(key, wellFormed, part, shownDigest)
+  const mark = nonce(key, id, index === undefined ? role : `${role}/${index}`, shownDigest)
   let rest = index === undefined ? '' : ` index="${index}"`
-  for (const detail in details) {
-    const value = details[detail]
-    if (value !== undefined) rest += ` ${detail}="${detailValue(String(value))}"`
+  for (const name in details) {
+    const value = details[name]
+    if (value !== undefined) rest += ` ${name}="${headerValue(String(value))}"`
   }
   const start = `${OPENING}${role}" trust="${trust}" id="`
-  const name = isPlain ? id : headerValue(id)
+  const name = headerValue(id)
   // A text that is added up stays in its pieces, a dozen objects, for as long as the history holds it.
   return [start, name, `"${rest} nonce="`, mark, '">\n', shown, CLOSING, mark, '">'].join('')
 }
@@ -71,7 +67,9 @@ const SUSPECT = /[^\t\n\x20-\x7e]|\\u\{|[<[]|Human|Assistant|n[-_~]d/i
 
 /** 128 bits in base64url over length-prefixed id, role and the digest of the body. */
 function nonce(key: Uint8Array, id: string, role: string, digest: string): string {
-  return hmac128(key, `${id.length}:${id}${role.length}:${role}64:${digest}`)
+  // Shown text is well-formed, so that two ids never become the same bytes.
+  const name = SIMPLE.test(id) ? id : visibleText(id)
+  return hmac128(key, `${name.length}:${name}${role.length}:${role}64:${digest}`)
 }
 
 /** A value that stays between its quotes, on its line, within its length. */
@@ -81,21 +79,6 @@ function headerValue(value: string): string {
   const shown = bodyText(cut).replace(STRUCTURAL, (char) => escapeCodePoint(char.charCodeAt(0)))
   return cut.length === value.length ? shown : `${shown}… (${value.length} characters)`
 }
-
-let lastValue = ''
-let lastShown = ''
-
-/** The same tools are called over and over. */
-function detailValue(value: string): string {
-  if (value === lastValue) return lastShown
-  const shown = headerValue(value)
-  // A name of megabytes is not to be kept.
-  if (value.length <= VALUE_LIMIT) [lastValue, lastShown] = [value, shown]
-  return shown
-}
-
-/** Whether a value is shown as it is. */
-const isPlainValue = (value: string) => SIMPLE.test(value) && !TAG_MIDDLE.test(value)
 
 /** Of each spelling of the tag's name in simple characters. */
 const TAG_MIDDLE = /n[-_~]d/i

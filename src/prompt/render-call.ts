@@ -68,14 +68,11 @@ export function renderAtOnce(
   return { parts: [{ type: 'text', text }], trust, hasHandle: false }
 }
 
-function ownDetails({ tool, settlement, executedBy }: ToolCall): EnvelopeDetails {
-  if (settlement === 'ok' && executedBy === 'runner') return { tool }
-  return {
-    tool,
-    settlement: settlement === 'ok' ? undefined : settlement,
-    by: executedBy === 'runner' ? undefined : executedBy,
-  }
-}
+const ownDetails = ({ tool, settlement, executedBy }: ToolCall): EnvelopeDetails => ({
+  tool,
+  settlement: settlement === 'ok' ? undefined : settlement,
+  by: executedBy === 'runner' ? undefined : executedBy,
+})
 
 function wrapper(call: ToolCall, { key }: CallRendererOptions): CallRendering['wrap'] {
   const role = call.isError ? 'error' : 'result'

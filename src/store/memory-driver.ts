@@ -36,9 +36,10 @@ export function memoryDriver(): StoreDriver {
   }
 
   const stampOf = (turnId: string, time: number, epoch: number, others: number): AppendStamp => {
-    const { turnId: turn, time: at, epoch: of, others: before } = lastStamp
-    const isSame = turn === turnId && at === time && of === epoch && before === others
-    return isSame ? lastStamp : (lastStamp = { turnId, time, epoch, others })
+    const last = lastStamp
+    const isSameTurn = last.turnId === turnId && last.epoch === epoch
+    const isSamePlace = last.time === time && last.others === others
+    return isSameTurn && isSamePlace ? last : (lastStamp = { turnId, time, epoch, others })
   }
 
   const store = (into: HeldConversation, batch: MemoryBatch) => {

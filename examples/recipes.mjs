@@ -1,6 +1,6 @@
 // The short recipes of docs/recipes.md, each a region, all in one turn.
 import assert from 'node:assert/strict'
-import { inlineBySize, Memory, Tool, TurnRunner } from 'bobbin'
+import { ArgumentPreview, inlineBySize, Memory, Tool, TurnRunner } from 'bobbin'
 import { z } from 'zod'
 
 // #region size
@@ -75,8 +75,9 @@ const runner = new TurnRunner({
   approve,
   middleware: [remembering],
   secrets: () => 'k-123',
-  executor: async ({ iteration, memories }) => {
+  executor: async ({ iteration, memories }, { toolInput }) => {
     assert.equal(memories[0]?.id, 'language')
+    for (const delta of ['{"words":"bob', 'bin"}']) toolInput({ id: '0', tool: 'search', delta })
     if (iteration > 1) return { answer: '{"ready":true,"shards":3}' }
     const polls = Array.from({ length: 9 }, () => ({ tool: 'index_status', args: {} }))
     const first = { tool: 'search', args: { words: 'bobbin' } }
@@ -87,6 +88,19 @@ const runner = new TurnRunner({
 })
 let reports = 0
 runner.observe('toolProgress', () => reports++)
+/** @type {string[]} */
+const screen = []
+
+// #region preview
+/** @type {Map<string, ArgumentPreview>} */
+const previews = new Map()
+runner.on('toolInput', ({ id, tool, delta }) => {
+  const preview = previews.get(id) ?? new ArgumentPreview()
+  previews.set(id, preview)
+  preview.push(delta) // looks at each piece once, however long the arguments are
+  screen.push(`${tool} ${JSON.stringify(preview.value)}`)
+})
+// #endregion preview
 
 // #region output
 const answer = z.object({ ready: z.boolean(), shards: z.number() })
@@ -94,6 +108,7 @@ const outcome = await runner.run({ message: 'Is the index ready?', output: answe
 assert.deepEqual(outcome.output, { ready: true, shards: 3 })
 // #endregion output
 
+assert.deepEqual(screen.slice(0, 2), ['search {"words":"bob"}', 'search {"words":"bobbin"}'])
 const [found, indexed, ...rest] = outcome.toolCalls
 assert.equal(found?.inline, false)
 assert.deepEqual([indexed?.settlement, reports], ['ok', 3])

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { ArgumentPreview } from '../model/argument-preview.ts'
+import type { Model } from '../model/model.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -119,6 +121,32 @@ describe('TurnRunner', () => {
       checksum,
     ])
     expect(recorder.of('toolInput')).toMatchObject([{ tool: 'add', delta: '{"b":2,"a":1}' }])
+  })
+
+  it('tells arguments piece by piece, to be shown while they grow', async () => {
+    const pieces = ['{"city":"Zü', 'rich","days":', '3}']
+    const model = {
+      ...scriptedModel([]),
+      async *stream() {
+        for (const delta of pieces) yield { type: 'toolInput', key: '0', tool: 'plan', delta }
+        const parts = [{ type: 'text', text: 'x' }]
+        const items = [{ type: 'message', role: 'assistant', parts }]
+        yield { type: 'finish', reason: 'stop', items, unfinished: [] }
+      },
+    } as unknown as Model
+    const runner = new TurnRunner({ model })
+    const previews = new Map<string, ArgumentPreview>()
+    const shown: string[] = []
+    runner.on('toolInput', ({ id, delta }) => {
+      const preview = previews.get(id) ?? new ArgumentPreview()
+      previews.set(id, preview)
+      preview.push(delta)
+      shown.push(JSON.stringify(preview.value))
+    })
+    await runner.run({ message: 'go' })
+    const city = 'Zürich'
+    const whole = { city, days: 3 }
+    expect(shown).toEqual([{ city: 'Zü' }, { city }, whole].map((value) => JSON.stringify(value)))
   })
 
   it('has one turn id everywhere', async () => {

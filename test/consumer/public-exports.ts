@@ -9,6 +9,7 @@ interface PublicNames {
 export const publicExports: Readonly<Record<string, PublicNames>> = {
   bobbin: {
     values: [
+      'ArgumentPreview',
       'ArtifactTool',
       'BobbinError',
       'Identity',

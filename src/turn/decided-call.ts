@@ -1,6 +1,7 @@
 import { checksum } from '../core/checksum.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
+import { sameJson } from '../core/same-json.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
@@ -8,7 +9,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import { checkArguments } from './admission.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { effectiveArguments, isSameJson } from './effective-arguments.ts'
+import { effectiveArguments } from './effective-arguments.ts'
 import { closeGate, denialText, gateDigest } from './gates.ts'
 import { intentOf } from './intent.ts'
 import { runAdmitted } from './run-call.ts'
@@ -130,7 +131,7 @@ export async function approvedInput(
 ): Promise<{ readonly value: unknown } | undefined> {
   for (const input of [asked, approved]) {
     const validation = await checkArguments(tool, input)
-    if (validation.ok && isSameJson(effectiveArguments(input, validation.value), approved)) {
+    if (validation.ok && sameJson(effectiveArguments(input, validation.value), approved)) {
       return { value: validation.value }
     }
   }
@@ -141,5 +142,5 @@ export async function approvedInput(
 function editedCall(turn: Turn, asked: AskedCall, args: JsonObject): AskedCall {
   const { tool } = asked.request
   const id = turn.conversation.ids.claim(asked.id)
-  return { ...asked, id, request: { tool, args, checksum: checksum(tool, args) } }
+  return { ...asked, id, editOf: asked.id, request: { tool, args, checksum: checksum(tool, args) } }
 }

@@ -1,4 +1,3 @@
-import { canonicalStringify } from '../core/canonical.ts'
 import type { JsonObject } from '../core/json.ts'
 import { sameJson } from '../core/same-json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
@@ -20,9 +19,5 @@ export function effectiveArguments(args: JsonObject, value: unknown): JsonObject
 /** The effective arguments for a record: only there when validation changed something. */
 export function changedArguments(args: JsonObject, value: unknown): JsonObject | undefined {
   const effective = effectiveArguments(args, value)
-  return effective === args || isSameJson(effective, args) ? undefined : effective
-}
-
-export function isSameJson(a: JsonObject, b: JsonObject): boolean {
-  return canonicalStringify(a) === canonicalStringify(b)
+  return effective === args || sameJson(effective, args) ? undefined : effective
 }

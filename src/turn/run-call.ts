@@ -75,7 +75,7 @@ function attemptRecord(
 
 function recordOf(
   turn: Turn,
-  { asked, tool, value, intent }: AdmittedCall,
+  { asked, tool, value }: AdmittedCall,
   end: Pick<CallEnd, 'settlement' | 'results' | 'inline'>,
   trust: TrustTier | undefined,
 ): ToolCall {
@@ -84,7 +84,6 @@ function recordOf(
     results: end.results,
     inline: end.inline,
     tool,
-    editOf: intent?.editOf,
     effectiveArgs: changedArguments(asked.request.args, value),
     trust,
   })

@@ -20,8 +20,6 @@ export interface CallEnd {
   readonly results: ToolCallResults
   readonly tool?: Tool | undefined
   readonly effectiveArgs?: JsonObject | undefined
-  /** Set on the record of a call whose arguments a person changed. */
-  readonly editOf?: string | undefined
   /** The record in doubt that this one settles. */
   readonly supersedes?: string | undefined
   /** Overrides what the tool says. */
@@ -49,7 +47,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** The record of a call that has ended. */
 export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall {
-  const { tool, settlement, results, effectiveArgs, editOf = asked.editOf, supersedes } = end
+  const { tool, settlement, results, effectiveArgs, supersedes } = end
   const { item, request } = asked
   const isText = Tokenizable.isTokenizable(results)
   const raw: Mutable<RawToolCall> = {
@@ -69,7 +67,7 @@ export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall
   }
   if (request.rawArgs !== undefined) raw.rawArgs = request.rawArgs
   if (effectiveArgs !== undefined) raw.effectiveArgs = effectiveArgs
-  if (editOf !== undefined) raw.editOf = editOf
+  if (asked.editOf !== undefined) raw.editOf = asked.editOf
   if (supersedes !== undefined) raw.supersedes = supersedes
   if (asked.redacted !== undefined) raw.redacted = asked.redacted
   if (item.wire.api !== 'executor') raw.wire = item.wire

@@ -16,16 +16,12 @@ export interface Intent {
   readonly tool: string
   readonly args: JsonObject
   readonly checksum: string
-  /** What the handler gets, when validation changed the arguments. */
-  readonly effectiveArgs?: JsonObject
   /** Absent when the tool declares none: it then counts as something that must not repeat. */
   readonly effect?: Effect
   readonly idempotencyKey: string
   /** ISO 8601: when the call was announced. */
   readonly createdAt: string
   readonly wire?: WireReference
-  /** Where the call stands in the order in which the model asked. */
-  readonly position?: number
   /** The gate whose decision allows the call. */
   readonly gateId?: string
   /** The call whose arguments a person changed into these. */
@@ -42,7 +38,7 @@ export interface GateClosing {
 }
 
 export interface TurnStart {
-  /** The turn and call that started this one as a sub-agent. */
+  /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
   readonly [key: string]: JsonValue | undefined
 }
@@ -65,7 +61,7 @@ export interface Note {
 export interface EntryData {
   message: JsonObject
   thought: JsonObject
-  /** A provider's own item without a record of ours: `raw` items and open calls. */
+  /** What stands in the history beside records: calls as they were asked for, and a provider's own items. */
   'history-item': JsonObject
   intent: Intent
   /** A `ToolCall` as JSON; artifacts and media in it are references. */

@@ -25,7 +25,7 @@ const REDACTABLE: { readonly [K in EntryKind]: readonly string[] } = {
   message: ['content', 'attachments', 'identity', 'providerData'],
   thought: ['content', 'identity', 'providerData'],
   'history-item': ['*'],
-  intent: ['args', 'effectiveArgs'],
+  intent: ['args'],
   settlement: ['args', 'effectiveArgs', 'rawArgs', 'results', 'providerData'],
   'gate-opened': ['args', 'context'],
   'gate-closed': ['decision'],

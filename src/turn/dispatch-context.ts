@@ -13,8 +13,8 @@ export interface DispatchContext {
   /** From 1. */
   readonly iteration: number
   readonly signal: AbortSignal
-  readonly instructions: string | undefined
-  /** The conversation in neutral form, ready to be encoded. It only ever grows. */
+  readonly instructions: string
+  /** The conversation in neutral form, ready to be encoded. With a budget, old results become handles in it. */
   readonly items: readonly HistoryItem[]
   /** The tools on offer in this iteration, forged ones included. */
   readonly tools: ToolRegistry
@@ -28,7 +28,7 @@ export interface DispatchContext {
   /** How many calls with this checksum the turn has seen, those in flight included. */
   toolCallCount(checksum: string): number
   /** Makes ids for calls that arrive without one. */
-  readonly mintId: MintId | undefined
+  readonly mintId: MintId
   addMemory(memory: Memory): void
   addRetrievable(retrievable: Retrievable): void
 }

@@ -36,8 +36,8 @@ export interface ExecutorHelpers {
   message(content: TurnTextContent): void
   thought(content: TurnTextContent): void
   toolInput(content: TurnToolInputContent): void
-  /** Tells whoever watches what encoding the history took; absent where nobody would hear it. */
-  historyRepair?(repair: Repair): void
+  /** Tells whoever watches what encoding the history took. */
+  historyRepair(repair: Repair): void
 }
 
 /** Decides what happens next in an iteration. It decides; the runner acts. */

@@ -22,30 +22,18 @@ export function modelExecutor(model: Model): Executor {
   }
 }
 
-// One literal for the usual case: adding to a copied object costs an engine more than the whole step.
 function requestOf(ctx: DispatchContext): ModelRequest {
   const { instructions, items, output } = ctx
   const tools = definitionsOf(ctx.tools)
-  if (instructions !== undefined && output === undefined) return { instructions, items, tools }
-  return {
-    ...(instructions !== undefined && { instructions }),
-    items,
-    tools,
-    ...(output && { output }),
-  }
+  return output === undefined
+    ? { instructions, items, tools }
+    : { instructions, items, tools, output }
 }
 
-function optionsOf(
-  { signal, mintId }: DispatchContext,
-  { historyRepair }: ExecutorHelpers,
-): ModelCallOptions {
-  const options: Writable<ModelCallOptions> = { signal }
-  if (mintId !== undefined) options.mint = mintId
-  if (historyRepair !== undefined) options.onRepair = historyRepair
-  return options
-}
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+const optionsOf = (
+  { signal, mintId: mint }: DispatchContext,
+  { historyRepair: onRepair }: ExecutorHelpers,
+): ModelCallOptions => ({ signal, mint, onRepair })
 
 function decisionOf({ items, unfinished, usage, reason: finish }: Finish): Decision {
   // What an item of our own says is all that a request says.

@@ -142,6 +142,13 @@ describe('TurnRunner.stream', () => {
     expect(await stream.outcome).toMatchObject({ status: 'completed', text: 'done' })
   })
 
+  it('names a new conversation by the ids that the runner was given', async () => {
+    let next = 0
+    const model = scriptedModel([[{ text: 'x' }]])
+    const runner = new TurnRunner({ model, ids: () => `id-${next++}` })
+    expect((await runner.stream({ message: 'go' }).outcome).conversation).toBe('id-0')
+  })
+
   it('aborts the turn when the loop is left, and has ended then', async () => {
     const model = scriptedModel([[{ call: 'look' }], { until: byHand().promise }])
     const { runner, store } = setUp(model)

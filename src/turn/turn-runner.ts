@@ -7,6 +7,7 @@ import type { TurnOutcome } from './outcome.ts'
 import { runTurn } from './run-turn.ts'
 import { type RunnerSettings, runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
 import type { OutputSchema } from './structured-output.ts'
+import type { Turn } from './turn.ts'
 import type {
   FunctionalEventName,
   FunctionalEvents,
@@ -51,19 +52,23 @@ export class TurnRunner {
     return this.#observed.on(name, listener)
   }
 
-  /** Runs one turn to its end. It rejects only for input that cannot be used at all. */
+  /**
+   * Runs one turn to its end. It rejects only for input that cannot be used at all, and while another runner
+   * holds the conversation.
+   */
   async run<S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
     checkInput(input)
-    const begin = (turn: Parameters<typeof addUserMessage>[0]) => addUserMessage(turn, input)
+    const begin = (turn: Turn) => addUserMessage(turn, input)
     const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'abandon', begin })
     return outcome as TurnOutcome<OutputOf<S>>
   }
 
   /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
   stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<OutputOf<S>> {
-    return turnStream(this, input, (given) => this.run(given as TurnInput<S>))
+    const conversation = input.conversation ?? this.#settings.ids()
+    return turnStream(this, { ...input, conversation }, (given) => this.run(given as TurnInput<S>))
   }
 
   /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */

@@ -29,7 +29,7 @@ interface ContentSource {
 /** Runs a turn and queues its content for whoever iterates. */
 export function turnStream<Output>(
   runner: ContentSource,
-  input: TurnInput,
+  input: TurnInput & { readonly conversation: string },
   run: (input: TurnInput) => Promise<TurnOutcome<Output>>,
 ): TurnStream<Output> {
   const queue: TurnEvent[] = []
@@ -37,7 +37,7 @@ export function turnStream<Output>(
   let isOver = false
   const abort = new AbortController()
   const signal = input.signal ? AbortSignal.any([input.signal, abort.signal]) : abort.signal
-  const conversation = input.conversation ?? globalThis.crypto.randomUUID()
+  const { conversation } = input
   const offs = NAMES.map((type) =>
     runner.on(type, (content, origin) => {
       if (origin.conversation !== conversation) return
@@ -45,7 +45,7 @@ export function turnStream<Output>(
       wake()
     }),
   )
-  const outcome = run({ ...input, conversation, signal }).finally(() => {
+  const outcome = run({ ...input, signal }).finally(() => {
     isOver = true
     for (const off of offs) off()
     wake()

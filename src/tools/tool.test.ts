@@ -139,6 +139,17 @@ describe('toolShortcuts', () => {
     expect(await needsApproval(own, {}, {})).toBe(true)
   })
 
+  it.each([
+    ['throws', throwing],
+    ['rejects', async () => throwing()],
+  ])('refuses the arguments where a way of its own %s', async (_, fail) => {
+    const own = Object.defineProperty(Object.create(new Tool(options())), 'validate', {
+      value: fail,
+    }) as Tool
+    const issues = [{ path: '', rule: expect.stringContaining('could not be checked') }]
+    expect(await toolShortcuts().validate(own, {})).toEqual({ ok: false, issues })
+  })
+
   it('waits for nothing where nothing has to be waited for', () => {
     const tool = new Tool({ ...options(), inputSchema: z.object({}), handler: () => 'now' })
     const { run, validate, needsApproval } = toolShortcuts()

@@ -5,7 +5,7 @@ import { parseOrThrow } from '../core/record.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { type Executable, execute, thrownText } from './execution.ts'
-import type { InputSchema, Validation } from './input-schema.ts'
+import type { InputSchema, Validation, Validator } from './input-schema.ts'
 import { compileSchema } from './schema-validation.ts'
 import type { ExecutionContext, ToolOutput } from './tool-context.ts'
 import {
@@ -93,12 +93,7 @@ export class Tool<S extends InputSchema = InputSchema> {
   }
 
   #validate(args: JsonObject): Validation | Promise<Validation> {
-    try {
-      const result = this.#executable.validate(args)
-      return result instanceof Promise ? result.catch(uncheckable) : result
-    } catch (error) {
-      return uncheckable(error)
-    }
+    return checked(this.#executable, args)
   }
 
   /** Whether somebody must agree before this call runs. */
@@ -120,7 +115,7 @@ export class Tool<S extends InputSchema = InputSchema> {
       validate: (tool, args) =>
         #executable in tool && tool.validate === Tool.prototype.validate
           ? tool.#validate(args)
-          : tool.validate(args),
+          : checked(tool, args),
       needsApproval: (tool, args, context) =>
         #executable in tool &&
         typeof tool.#approval === 'boolean' &&
@@ -144,6 +139,19 @@ function plainContext(context: ExecutionContext): ExecutionContext {
     progress: (update) => context.progress?.(update),
     ...(context.spool && { spool: context.spool.bind(context) }),
     now: () => context.now?.() ?? Date.now(),
+  }
+}
+
+/** A schema may hold code of its own; arguments that it throws on do not fit. */
+function checked(
+  tool: { readonly validate: Validator },
+  args: JsonObject,
+): Validation | Promise<Validation> {
+  try {
+    const result = tool.validate(args)
+    return result instanceof Promise ? result.catch(uncheckable) : result
+  } catch (error) {
+    return uncheckable(error)
   }
 }
 

@@ -6,7 +6,6 @@ import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
 import { issuesText, type Validation } from '../tools/input-schema.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
-import { errorText } from './error-text.ts'
 import type { CallRequest } from './executor.ts'
 import { type RepeatGuard, repeatHint, repeatRefusal } from './repeat-guard.ts'
 
@@ -80,7 +79,7 @@ export function admit(
   if (tool === undefined) return refuse(unknownTool(tools))
   if (request.fault !== undefined) return refuse(`${request.fault} Send them again, corrected.`)
   const hint = verdict === 'hint' ? repeatHint(guard.count(repeated)) : undefined
-  const result = checkArguments(tool, request.args)
+  const result = toolShortcuts().validate(tool, request.args)
   return result instanceof Promise
     ? result.then((late) => admission(tool, late, hint))
     : admission(tool, result, hint)
@@ -92,21 +91,6 @@ function admission(tool: Tool, result: Validation, hint: string | undefined): Ad
     `The arguments do not fit the tool's schema: ${issuesText(result.issues)}. Correct them and call again.`,
   )
 }
-
-/** A schema may hold code of its own; arguments that it throws on do not fit. */
-export function checkArguments(tool: Tool, args: JsonObject): Validation | Promise<Validation> {
-  try {
-    const result = toolShortcuts().validate(tool, args)
-    return result instanceof Promise ? result.catch(unfit) : result
-  } catch (error) {
-    return unfit(error)
-  }
-}
-
-const unfit = (error: unknown): Validation => ({
-  ok: false,
-  issues: [{ path: '', rule: errorText(error) }],
-})
 
 const refuse = (text: string, stopsTurn = false): Admission => ({
   verdict: 'refuse',

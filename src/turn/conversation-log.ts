@@ -3,7 +3,6 @@ import type { CallItem, ProviderGate } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
 import type { GateDecision } from '../store/gate.ts'
-import { LastingEntry } from '../store/lasting-entry.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL, type LogTail, nextTail } from './log-tail.ts'
 
@@ -40,11 +39,6 @@ export const shownId = ({
   editOf,
   supersedes,
 }: Pick<ToolCall, 'id' | 'editOf' | 'supersedes'>): string => editOf ?? supersedes ?? id
-
-/** A record as an entry of the log. */
-export function settlementOf(turnId: string, call: ToolCall): NewEntry {
-  return LastingEntry.settlement(turnId, call)
-}
 
 /** Reads a log from the start. */
 export async function readLog(

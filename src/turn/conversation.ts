@@ -9,13 +9,13 @@ import { ToolCall } from '../records/tool-call.ts'
 import { APPENDED } from '../store/appended.ts'
 import type { Entry, EntryOf, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Store, StoredBlob } from '../store/store.ts'
 import {
   callNote,
   editedCall,
   type LogFacts,
   readLog,
-  settlementOf,
   shownId,
   type UnsettledCall,
 } from './conversation-log.ts'
@@ -204,7 +204,7 @@ export class Conversation {
     extra: readonly NewEntry[],
     note: string | undefined,
   ): Promise<unknown> | undefined {
-    const entries: NewEntry[] = [settlementOf(turnId, call), ...extra]
+    const entries: NewEntry[] = [LastingEntry.settlement(turnId, call), ...extra]
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
     const blobs = this.#blobsOf([call])
     // A call that runs alone has nobody to wait for, and memory nothing to gain.

@@ -5,13 +5,13 @@ import { sameJson } from '../core/same-json.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { Tool } from '../tools/tool.ts'
-import { checkArguments } from './admission.ts'
+import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { effectiveArguments } from './effective-arguments.ts'
 import { closeGate, denialText, gateDigest } from './gates.ts'
-import { intentOf } from './intent.ts'
+import { intentEntry, intentOf } from './intent.ts'
 import { runAdmitted } from './run-call.ts'
 import { announce, recordCall, settle, settleLogged } from './settle-call.ts'
 import type { Turn } from './turn.ts'
@@ -65,7 +65,7 @@ export async function useDecision(
     gateId: gate.id,
     ...(edited !== undefined && { editOf: asked.id }),
   }
-  const started: NewEntry[] = [closing, { kind: 'intent', turnId: turn.id, data: intent }]
+  const started: NewEntry[] = [closing, intentEntry(turn.id, intent)]
   if (!(await isAccepted(turn, asked, call, started))) {
     return endCall(turn, asked, 'refused', TOO_LATE, [closeGate(turn, gate, 'expired')])
   }
@@ -84,8 +84,7 @@ async function isAccepted(
   const original = isEdited
     ? recordCall(turn, asked, { settlement: 'denied', results: new Tokenizable(text) })
     : undefined
-  const record: NewEntry[] =
-    original === undefined ? [] : [{ kind: 'settlement', turnId: turn.id, data: original.toJSON() }]
+  const record = original === undefined ? [] : [LastingEntry.settlement(turn.id, original)]
   try {
     await turn.conversation.append([...started, ...record])
   } catch (error) {
@@ -113,7 +112,7 @@ async function readyCall(
   if (tool === undefined || !isBound || gateDigest(tool, args) !== digest) return STALE
   if (decision?.verdict === 'edited') {
     const edited = decision.args ?? {}
-    const validation = await checkArguments(tool, edited)
+    const validation = await toolShortcuts().validate(tool, edited)
     return validation.ok ? { tool, value: validation.value, edited } : UNFIT
   }
   const input = validated ?? (await approvedInput(tool, asked.request.args, args))
@@ -130,7 +129,7 @@ export async function approvedInput(
   approved: JsonObject,
 ): Promise<{ readonly value: unknown } | undefined> {
   for (const input of [asked, approved]) {
-    const validation = await checkArguments(tool, input)
+    const validation = await toolShortcuts().validate(tool, input)
     if (validation.ok && sameJson(effectiveArguments(input, validation.value), approved)) {
       return { value: validation.value }
     }

@@ -4,8 +4,8 @@ import { normalizeArguments } from '../core/strict-json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
 import { issuesText } from '../tools/input-schema.ts'
+import { toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
-import { checkArguments } from './admission.ts'
 import { errorText } from './error-text.ts'
 
 /** An answer to a gate, as an application gives it. */
@@ -74,7 +74,7 @@ export async function decideGate(
     // A gate of a nested turn is about a tool of that turn, which looks at it itself.
     const tool =
       waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
-    const validation = tool && (await checkArguments(tool, decision.args))
+    const validation = tool && (await toolShortcuts().validate(tool, decision.args))
     if (validation?.ok === false) {
       throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
     }

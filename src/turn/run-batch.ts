@@ -1,10 +1,10 @@
 import { andThen } from '../core/thenable.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
+import { LastingEntry } from '../store/lasting-entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedBatch } from './ask-calls.ts'
-import { settlementOf } from './conversation-log.ts'
 import { openGate, tellOpened } from './gates.ts'
 import { intentEntry } from './intent.ts'
 import type { StopReason } from './outcome.ts'
@@ -74,7 +74,7 @@ function commit(turn: Turn, planned: PlannedBatch): Promise<unknown> | undefined
   // Refusals are settled in the same commit: after a crash nobody can take them for calls to run. What the
   // provider ran or asked leave for is in it too, or nobody would ever settle or decide it.
   const records = provided.calls.length === 0 ? ended : [...ended, ...provided.calls]
-  for (const call of records) entries.push(settlementOf(turn.id, call))
+  for (const call of records) entries.push(LastingEntry.settlement(turn.id, call))
   for (const plan of plans) {
     const intent = plan.kind === 'run' ? plan.admitted.intent : undefined
     if (intent !== undefined) entries.push(intentEntry(turn.id, intent))
@@ -116,6 +116,7 @@ function hasUnsettled({ settled }: Turn, { calls }: AskedBatch): boolean {
 
 function runPlans(turn: Turn, plans: readonly Plan[]): Promise<void> | undefined {
   const [only] = plans
+  // Most responses ask for one call, which needs no schedule.
   if (plans.length === 1 && only?.kind === 'run') return runAdmitted(turn, only.admitted)
   const jobs: Job[] = []
   for (const plan of plans) {

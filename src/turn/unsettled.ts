@@ -1,9 +1,8 @@
 import { checksum } from '../core/checksum.ts'
 import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
-import type { Tool } from '../tools/tool.ts'
+import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import { abandonNested } from './abandon-nested.ts'
-import { checkArguments } from './admission.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './ask-calls.ts'
 import type { UnsettledCall } from './conversation-log.ts'
@@ -129,7 +128,7 @@ async function repeatedInput(
   const gate = gateId && (await turn.settings.store.gate(turn.conversation.id, gateId))
   if (gate && gateDigest(tool, gate.args ?? {}) !== gate.digest) return undefined
   if (gate && editOf === undefined) return approvedInput(tool, args, gate.args ?? {})
-  const validation = await checkArguments(tool, args)
+  const validation = await toolShortcuts().validate(tool, args)
   return validation.ok ? { value: validation.value } : undefined
 }
 
@@ -160,7 +159,7 @@ async function finishGated(
 /** A `read` that was to run and left no trace is started; anything else would have left its intent. */
 async function startNow(turn: Turn, asked: AskedCall): Promise<void> {
   const tool = turn.ctx.tools.get(asked.request.tool)
-  const validation = tool && (await checkArguments(tool, asked.request.args))
+  const validation = tool && (await toolShortcuts().validate(tool, asked.request.args))
   if (tool?.effect !== 'read' || validation?.ok !== true || asked.redacted !== undefined) {
     return endCall(turn, asked, 'abandoned', ABANDONED)
   }

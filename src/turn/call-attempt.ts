@@ -89,10 +89,10 @@ export class CallAttempt implements ExecutionContext, Watched {
   #settle(output: ToolOutput): AttemptEnd | Promise<AttemptEnd> {
     // Nobody waits any more: whatever came is not wound onto the spool.
     if (this.isAborted()) {
-      if (!(output instanceof ReadableStream)) return NOT_STARTED
+      if (!(output instanceof ReadableStream)) return DISCARDED
       return output.cancel().then(
-        () => NOT_STARTED,
-        () => NOT_STARTED,
+        () => DISCARDED,
+        () => DISCARDED,
       )
     }
     const text = typeof output === 'string' ? this.#turn.scrubber.text(output) : output
@@ -197,5 +197,8 @@ export class CallAttempt implements ExecutionContext, Watched {
     }
   }
 }
+
+/** Stands for a result that nobody reads: the attempt has its end already. */
+const DISCARDED = NOT_STARTED
 
 const okEnd = (results: ToolCallResults): AttemptEnd => ({ settlement: 'ok', results })

@@ -26,17 +26,13 @@ import type { Turn } from './turn.ts'
  */
 export function runAdmitted(turn: Turn, admitted: AdmittedCall): Promise<void> | undefined {
   const attempt = new CallAttempt(turn, admitted)
-  try {
-    const made =
-      turn.settings.middleware.length === 0
-        ? attemptRecord(turn, admitted, attempt)
-        : throughLayers(turn, admitted, attempt)
-    return made instanceof Promise
-      ? made.then((call) => settleAttempt(turn, admitted, attempt, call))
-      : settleAttempt(turn, admitted, attempt, made)
-  } catch (error) {
-    return Promise.reject(error)
-  }
+  const made =
+    turn.settings.middleware.length === 0
+      ? attemptRecord(turn, admitted, attempt)
+      : throughLayers(turn, admitted, attempt)
+  return made instanceof Promise
+    ? made.then((call) => settleAttempt(turn, admitted, attempt, call))
+    : settleAttempt(turn, admitted, attempt, made)
 }
 
 function settleAttempt(

@@ -11,8 +11,6 @@ export interface Job {
  * after all have ended, so that none is left running unseen.
  */
 export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> | undefined {
-  const [only] = jobs
-  if (jobs.length === 1 && only !== undefined) return only.run()
   const schedule = new Schedule(jobs, concurrency)
   return schedule.start() ? undefined : schedule.ended()
 }

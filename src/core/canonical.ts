@@ -137,6 +137,7 @@ function copyMember(member: unknown, depth: number, marker: object | undefined):
   return isIrregularLeaf(member) ? GIVE_UP : member
 }
 
+/** Whether the careful writer has to see it. Each look takes one from the budget. */
 function isIrregular(value: object, depth: number, marker: object | undefined): boolean {
   return (
     value === marker ||

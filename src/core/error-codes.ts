@@ -197,8 +197,8 @@ export interface ErrorData {
    */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /**
-   * The store has no such conversation, gate or record. Check the id, and that this is the store
-   * it was written to.
+   * The store has no such conversation or gate. Check the id, and that this is the store it was
+   * written to.
    */
   E_NOT_FOUND: { readonly what: 'conversation' | 'gate'; readonly id: string }
   /**

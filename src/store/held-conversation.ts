@@ -4,7 +4,7 @@ import type { LazySeal } from './lazy-seal.ts'
 import { type AppendStamp, LogRange, MemoryLog } from './memory-log.ts'
 import type { ConversationRow, GateRow, HeldRow, MemoryState } from './store-driver.ts'
 
-/** A conversation as it was when somebody asked; its seal is computed when it is read. */
+/** A conversation's row, live or as it was when somebody asked; its seal is computed when it is read. */
 export class MemoryConversation implements ConversationRow {
   readonly id: string
   readonly createdAt: number

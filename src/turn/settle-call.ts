@@ -33,7 +33,7 @@ interface Announcement extends Pick<TurnToolCallContent, 'id' | 'tool' | 'args' 
   readonly createdAt: number
 }
 
-/** Tells the stream that a call was asked for. */
+/** Takes a call into the turn's order, and tells the stream that it was asked for. */
 export function announce(turn: Turn, call: Announcement): void {
   turn.order.push(call.id)
   if (!turn.content.has('toolCall')) return

@@ -42,7 +42,7 @@ export interface ConversationParts {
 export class Conversation {
   readonly id: string
   readonly epoch: number
-  /** Before the id of a call it makes the key of its attempts. */
+  /** Before the id of a call it makes the key of its attempts; made once for all of them. */
   readonly keyPrefix: string
   /** Everything that is settled, in order. */
   readonly items = growingHistory()

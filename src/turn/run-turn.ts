@@ -182,6 +182,7 @@ function failureCode(error: unknown): StopReason['code'] {
 
 async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<void> {
   try {
+    // What never changes again need not be copied into the log.
     const usage = Object.freeze({ ...turn.usage })
     const data = { status, ...(reason && { reason: Object.freeze({ ...reason }) }), usage }
     await turn.conversation.append([LastingEntry.of('turn-end', turn.id, Object.freeze(data))])

@@ -15,7 +15,7 @@ import type { TurnRequest } from './turn-request.ts'
 /** One turn while it is under way: everything its pieces share. */
 export interface Turn {
   readonly id: string
-  /** Before the number of an iteration it names the response. */
+  /** Before the number of an iteration it names the response; made once, so that a name is two texts, not three. */
   readonly responsePrefix: string
   readonly settings: RunnerSettings
   readonly conversation: Conversation

@@ -1,4 +1,5 @@
 import { cutText } from '../core/cut-text.ts'
+import { isBobbinError } from '../core/error.ts'
 import type { MediaPart, TextPart } from '../records/history-item.ts'
 import type { Media } from '../spool/media.ts'
 
@@ -17,9 +18,20 @@ export async function loadParts(
 ): Promise<readonly (TextPart | MediaPart)[]> {
   const content: (TextPart | MediaPart)[] = []
   for (const part of parts) {
-    content.push(part.type === 'text' ? part : await loadOnce(part.media, limit))
+    content.push(part.type === 'text' ? part : await loadOrTell(part.media, limit))
   }
   return content
+}
+
+/** Bytes that are gone, or out of reach for now, must not keep the rest of a conversation from a model. */
+async function loadOrTell(media: Media, limit: number): Promise<MediaPart | TextPart> {
+  try {
+    return await loadOnce(media, limit)
+  } catch (error) {
+    if (!isBobbinError(error)) throw error
+    const text = `[This ${media.kind} is stored but cannot be read now (${error.code}).]`
+    return { type: 'text', text }
+  }
 }
 
 function loadOnce(media: Media, limit: number): Promise<MediaPart | TextPart> {

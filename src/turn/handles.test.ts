@@ -201,14 +201,14 @@ describe('outputs', () => {
     const { toolCalls } = await runner.run({ message: 'go' })
     return { call: toolCalls[0], prompt: JSON.stringify(shownIn(model)) }
   }
-  const picture = () =>
+  const picture = (bytes = new Uint8Array([1, 2, 3])) =>
     new Media({
       kind: 'image',
       mimeType: 'image/png',
       filename: 'a.png',
       trustTier: 'first-party',
       modalityHazard: 'inert',
-      reader: bytesMedia(new Uint8Array([1, 2, 3])),
+      reader: bytesMedia(bytes),
     })
 
   it('pass media through untouched, announced and rendered', async () => {
@@ -217,6 +217,24 @@ describe('outputs', () => {
     expect(call?.results).toBe(media)
     expect(prompt).toContain('AQID')
     expect(prompt).toContain('a.png')
+  })
+
+  it('that are gone from the spool keep nothing else of the conversation from the model', async () => {
+    const [store, spool] = [memoryStore(), memorySpool()]
+    const [shot, sent] = [picture(), picture(new Uint8Array([4, 5, 6]))]
+    const tools = [sampleTool('look', () => shot)]
+    const run = (model: Model, attachments: readonly Media[] = []) =>
+      new TurnRunner({ store, spool, tools, model }).run({
+        message: 'go',
+        conversation: 'c',
+        attachments,
+      })
+    await run(scriptedModel([[{ call: 'look' }], [{ text: 'x' }]]), [sent])
+    for (const { digest } of [shot, sent]) await spool.delete(digest ?? '')
+    const model = scriptedModel([[{ text: 'still here' }]])
+    expect(await run(model)).toMatchObject({ status: 'completed', text: 'still here' })
+    const prompt = JSON.stringify(model.requests)
+    expect(prompt.match(/stored but cannot be read now \(E_SPOOL_NOT_FOUND\)/g)).toHaveLength(2)
   })
 
   it.each([

@@ -25,7 +25,7 @@ import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation, ShownCall } from './presentation.ts'
-import { digestsOf, holdsArtifacts, placeOf, withResult } from './settled-item.ts'
+import { digestsOf, holdsArtifacts, mediaTiers, placeOf, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
 
 export interface ConversationParts {
@@ -164,7 +164,9 @@ export class Conversation {
   /** Takes note of a settled call. */
   #admit(call: ToolCall): void {
     this.calls.push(call)
-    if (!call.fromArtifactTool && holdsArtifacts(call)) this.artifactCalls.push(call)
+    // Media say themselves who vouches for them, whatever is thought of the tool that gave them.
+    if (!holdsArtifacts(call)) for (const tier of mediaTiers(call)) this.lowerTrust(tier)
+    else if (!call.fromArtifactTool) this.artifactCalls.push(call)
     this.lowerTrust(call.trust)
   }
 

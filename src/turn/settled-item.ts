@@ -1,10 +1,18 @@
+import type { TrustTier } from '../core/trust.ts'
 import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { isArtifact } from '../spool/artifact.ts'
+import { Media } from '../spool/media.ts'
 
 /** Whether a model may query what a call gave. */
 export function holdsArtifacts({ results }: ToolCall): boolean {
   return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
+}
+
+/** Who vouches for the media that a call gave. */
+export function mediaTiers({ results }: ToolCall): readonly TrustTier[] {
+  const list: readonly unknown[] = Array.isArray(results) ? results : [results]
+  return list.flatMap((one) => (Media.isMedia(one) ? one.trustTier : []))
 }
 
 /** What a call's results are stored under, each once; text is stored with the call. */

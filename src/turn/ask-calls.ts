@@ -6,6 +6,7 @@ import type { NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
+import { taintNote } from './conversation-log.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem, OWN_WIRE } from './item-records.ts'
 import { noAnswerMark } from './log-tail.ts'
@@ -99,6 +100,9 @@ function batchOf(
   const entries = items.map((item) => entryOf(turn, item))
   const mark = noAnswerMark(turn.id, decision)
   if (mark !== undefined) entries.push(mark)
+  // With the first response that may rest on it: whoever reads the log later must know.
+  const untold = turn.conversation.takeUntold()
+  if (untold !== undefined) entries.push(taintNote(turn.id, untold))
   return { items, calls, entries }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts'
+import { lowerTrust, TRUST_TIERS, type TrustTier } from '../core/trust.ts'
 import type { CallItem, ProviderGate } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Entry, Intent, NewEntry } from '../store/entry.ts'
@@ -30,6 +31,8 @@ export interface LogFacts {
   readonly decisions: ReadonlyMap<string, NonNullable<ProviderGate['decision']>>
   /** Intents whose calls have no record. */
   readonly intents: ReadonlyMap<string, Intent>
+  /** The least trusted content that the log tells of and no record holds. */
+  readonly taint: TrustTier
   readonly tail: LogTail
 }
 
@@ -52,13 +55,16 @@ export async function readLog(
   const decisions = new Map<string, NonNullable<ProviderGate['decision']>>()
   const gated = new Map<string, string>()
   const intents = new Map<string, Intent>()
+  let taint: TrustTier = 'developer'
   let tail = EMPTY_TAIL
   for await (const entry of log) {
     entries.push(entry)
     tail = nextTail(tail, entry)
     if (entry.kind === 'intent') intents.set(entry.data.id, entry.data)
-    else if (entry.kind === 'note') keepNote(notes, entry)
-    else if (entry.kind === 'gate-opened') gated.set(entry.data.id, entry.data.callId ?? '')
+    else if (entry.kind === 'note') {
+      keepNote(notes, entry)
+      taint = lowerTrust(taint, taintOf(entry))
+    } else if (entry.kind === 'gate-opened') gated.set(entry.data.id, entry.data.callId ?? '')
     else if (entry.kind === 'gate-closed') {
       const { id, decision } = entry.data
       decisions.set(gated.get(id) ?? '', providerDecision(decision))
@@ -69,7 +75,7 @@ export async function readLog(
     }
   }
   for (const { id } of calls) intents.delete(id)
-  return { entries, calls, shown, notes, decisions, intents, tail }
+  return { entries, calls, shown, notes, decisions, intents, taint, tail }
 }
 
 const CALL_NOTE = 'CALL_NOTE'
@@ -88,6 +94,21 @@ function keepNote(notes: Map<string, string>, { data }: Entry & { kind: 'note' }
   if (data.code === CALL_NOTE && about?.toolCallId !== undefined) {
     notes.set(about.toolCallId, data.message)
   }
+}
+
+const TAINT = 'TAINT'
+
+/** Tells the log of content that no record holds, and that everything from here on may rest on. */
+export function taintNote(turnId: string, trust: TrustTier): NewEntry {
+  const message = `The model was shown ${trust} content that is in no record.`
+  return { kind: 'note', turnId, data: { level: 'info', code: TAINT, message, data: { trust } } }
+}
+
+/** What cannot be read of such a note any more counts as the least trusted. */
+function taintOf({ data }: Entry & { kind: 'note' }): TrustTier {
+  if (data.code !== TAINT) return 'developer'
+  const { trust } = (data.data ?? {}) as { readonly trust?: TrustTier }
+  return TRUST_TIERS.find((tier) => tier === trust) ?? 'third-party'
 }
 
 /** A decision in the words of the provider's own request; a gate that nobody decided was declined. */

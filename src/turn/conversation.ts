@@ -65,6 +65,8 @@ export class Conversation {
   handles = 0
   /** The least trusted output that the conversation has seen; it never rises again. */
   taint: TrustTier = 'developer'
+  /** What lowered it and is in no record: the log has yet to be told. */
+  #untold: TrustTier | undefined
   /** How the log ended when it was opened. */
   tail = EMPTY_TAIL
   readonly #parts: ConversationParts
@@ -84,6 +86,7 @@ export class Conversation {
       ToolCall.fromJSON(json, this.#context),
     )
     this.tail = facts.tail
+    this.lowerTrust(facts.taint)
     for (const call of facts.calls) {
       this.ids.claim(call.id)
       this.#admit(call)
@@ -182,6 +185,20 @@ export class Conversation {
   /** Takes note of content of this tier. */
   lowerTrust(tier: TrustTier): void {
     this.taint = lowerTrust(this.taint, tier)
+  }
+
+  /** Takes note of content that no record holds: what stands beside the history, or the turn around this one saw. */
+  lowerTrustUnrecorded(tier: TrustTier): void {
+    const before = this.taint
+    this.lowerTrust(tier)
+    if (this.taint !== before) this.#untold = tier
+  }
+
+  /** What the log has to be told of, once. */
+  takeUntold(): TrustTier | undefined {
+    const tier = this.#untold
+    this.#untold = undefined
+    return tier
   }
 
   /** What a message brings along may be a stranger's. */

@@ -65,7 +65,7 @@ export async function openTurn(
     const conversation = new Conversation(id, lease.epoch, parts)
     if (!lease.created) await conversation.load()
     const { parent } = seed
-    if (parent !== undefined) conversation.lowerTrust(parent.conversation.taint)
+    if (parent !== undefined) conversation.lowerTrustUnrecorded(parent.conversation.taint)
     const turnId = ids()
     const { signal } = cutOff
     const guard = new RepeatGuard(settings.repeat)

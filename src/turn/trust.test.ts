@@ -100,7 +100,7 @@ describe('taint', () => {
     expect(outcome.status).toBe(status)
   })
 
-  it('comes with what middleware adds', async () => {
+  it('comes with what middleware adds, and stays when it is gone', async () => {
     const memory = new Memory({
       id: 'm',
       content: 'a stranger once said',
@@ -115,6 +115,15 @@ describe('taint', () => {
     }
     const { outcome } = await play([[write]], { middleware: [{ dispatch }] })
     expect(outcome.status).toBe('suspended')
+    const store = memoryStore()
+    const input = { conversation: 'k' }
+    await play([], { store, middleware: [{ dispatch }] }, input)
+    expect((await play([[write]], { store }, input)).outcome.status).toBe('suspended')
+    const lines: string[] = []
+    for await (const line of store.export('k')) lines.push(line)
+    const elsewhere = memoryStore()
+    await elsewhere.import(lines, { conversation: 'k' })
+    expect((await play([[write]], { store: elsewhere }, input)).outcome.status).toBe('suspended')
   })
 
   it('gates nothing under an open policy, and no reads or repeatable calls', async () => {

@@ -61,7 +61,7 @@ export class TurnRequest {
     if (this.#budget === undefined && given === this.#given) return undefined
     this.#given = given
     const context = this.#renderContext({ memories, retrievables })
-    this.#conversation.lowerTrust(context.trust)
+    this.#conversation.lowerTrustUnrecorded(context.trust)
     const instructions = instructionsText(this.#settings.instructions)
     if (this.#budget === undefined) {
       this.instructions = withContext(instructions, context.pieces)

@@ -1,4 +1,5 @@
 import { EventBus } from './event-bus.ts'
+import { isNestedIn } from './nested-turn.ts'
 import { openTurn } from './open-turn.ts'
 import type { Turn } from './turn.ts'
 import type { FunctionalEvents } from './turn-events.ts'
@@ -13,12 +14,8 @@ export async function abandonNested(
   finish: (inner: Turn) => Promise<unknown>,
 ): Promise<void> {
   const { settings, observed } = turn
-  const starts = await settings.store.find({ conversation, kind: 'turn-start', limit: 1 })
-  const [first] = starts.entries.map(({ entry }) => entry)
-  // A conversation of that name may be somebody's own.
-  const isInside =
-    first?.kind === 'turn-start' && first.data.parent?.conversation === turn.conversation.id
-  if (!isInside) return
+  const isInside = await isNestedIn(settings.store, conversation, turn.conversation.id)
+  if (isInside !== true) return
   const content = new EventBus<FunctionalEvents>(() => {})
   const opened = await openTurn(settings, { content, observed }, { conversation, parent: turn })
   try {

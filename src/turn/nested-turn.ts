@@ -1,5 +1,6 @@
 import type { TrustTier } from '../core/trust.ts'
 import type { Gate } from '../store/gate.ts'
+import type { Store } from '../store/store.ts'
 import type { Turn } from './turn.ts'
 
 /** What a call tells the turn that runs inside it, and what that turn tells back. */
@@ -19,6 +20,20 @@ export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
   const link: NestedLink = { parent, gates: [], trust: 'developer' }
   links.set(signal, link)
   return link
+}
+
+/**
+ * Whether a conversation was begun by a turn inside `parent`; nothing when there is none, or nothing in it.
+ * A name alone says nothing: applications name conversations, and models name calls.
+ */
+export async function isNestedIn(
+  store: Store,
+  conversation: string,
+  parent: string,
+): Promise<boolean | undefined> {
+  const [first] = (await store.find({ conversation, kind: 'turn-start', limit: 1 })).entries
+  if (first?.entry.kind === 'turn-start') return first.entry.data.parent?.conversation === parent
+  return ((await store.conversation(conversation))?.length ?? 0) > 0 ? false : undefined
 }
 
 /** The turn around the call with this signal. */

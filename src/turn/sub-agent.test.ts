@@ -119,6 +119,39 @@ describe('subAgent', () => {
     expect((await runner.run({ message: 'go' })).toolCalls[0]?.trust).toBe('third-party')
   })
 
+  it('remembers in the inner conversation what the turn around it had seen', async () => {
+    const store = memoryStore()
+    const tools = [
+      sampleTool('search', () => 'a stranger'),
+      research({ model: scriptedModel([[{ text: 'done' }]]) }),
+    ]
+    const model = scriptedModel([[{ call: 'search' }], [ask], [{ text: 'x' }]])
+    await new TurnRunner({ store, tools, model }).run({ message: 'go', conversation: 'c' })
+    const write = sampleTool('write', () => 'wrote', { effect: 'write', trust: 'first-party' })
+    const direct = new TurnRunner({
+      store,
+      tools: [write],
+      model: scriptedModel([[{ call: 'write' }], [{ text: 'x' }]]),
+    })
+    const outcome = await direct.run({ message: 'go on', conversation: 'c/r1' })
+    expect(outcome.status).toBe('suspended')
+  })
+
+  it('never enters a conversation that is not its own, whatever a call is named', async () => {
+    const store = memoryStore()
+    const own = new TurnRunner({ store, model: scriptedModel([[{ text: 'the PIN is 1234' }]]) })
+    await own.run({ message: 'keep it', conversation: 'c/r1' })
+    const before = (await store.conversation('c/r1'))?.epoch
+    const inner = scriptedModel([[{ text: 'never said' }]])
+    const model = scriptedModel([[ask], [{ text: 'x' }]])
+    const runner = new TurnRunner({ store, model, tools: [research({ model: inner })] })
+    const outcome = await runner.run({ message: 'go', conversation: 'c' })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'failed' }] })
+    expect(textOf(model, 1)).not.toContain('1234')
+    expect(inner.requests).toEqual([])
+    expect((await store.conversation('c/r1'))?.epoch).toBe(before)
+  })
+
   it('keeps the inner turn within the smaller of both budgets', async () => {
     const limits = async (inner: number | undefined, outer: number) => {
       const budget = inner === undefined ? {} : { budget: { maxTokens: inner } }

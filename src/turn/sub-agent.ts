@@ -5,7 +5,7 @@ import { Tool } from '../tools/tool.ts'
 import type { ToolContext } from '../tools/tool-context.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
-import { linkOf, type NestedLink } from './nested-turn.ts'
+import { isNestedIn, linkOf, type NestedLink } from './nested-turn.ts'
 import { runTurn } from './run-turn.ts'
 import {
   type RunnerSettings,
@@ -75,6 +75,9 @@ async function runNested(
   const parent = link?.parent
   if (parent !== undefined && parent.depth >= MAX_DEPTH) throw tooDeep()
   const settings = nestedSettings(agent, parent?.settings)
+  const foreign =
+    parent && (await isNestedIn(settings.store, conversation, parent.conversation.id)) === false
+  if (foreign) throw notOurs(conversation)
   const seed = { conversation, signal, ...(parent && { parent }) }
   const outcome = await runTurn(settings, buses(parent), seed, {
     policy: 'resume',
@@ -134,6 +137,12 @@ function stricter(a: TrustPolicy, b: TrustPolicy): TrustPolicy {
 function smaller(a: RunnerSettings['budget'], b: RunnerSettings['budget']) {
   if (a === undefined || b === undefined) return a ?? b
   return a.maxTokens <= b.maxTokens ? a : b
+}
+
+function notOurs(conversation: string): Error {
+  return new Error(
+    `the conversation \`${conversation}\` is there already and was not begun by this call. Rename one of them.`,
+  )
 }
 
 function tooDeep(): BobbinError {

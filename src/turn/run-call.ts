@@ -94,7 +94,7 @@ async function throughLayers(
   const { asked, tool } = admitted
   const layers = layersOf(turn.settings.middleware, 'call')
   if (layers.length === 0) return attemptRecord(turn, admitted, attempt)
-  const record: CallSubject['record'] = (end) => recordOf(turn, admitted, end, undefined)
+  const record: CallSubject['record'] = (end) => recordOf(turn, admitted, end, attempt.link?.trust)
   const subject: CallSubject = {
     id: asked.id,
     tool: tool.name,

@@ -4,7 +4,9 @@ import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
 import { byHand, sampleTool } from '../testing/turn-samples.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Middleware } from './middleware.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { subAgent } from './sub-agent.ts'
 import { TurnRunner } from './turn-runner.ts'
@@ -150,6 +152,28 @@ describe('subAgent', () => {
     expect(textOf(model, 1)).not.toContain('1234')
     expect(inner.requests).toEqual([])
     expect((await store.conversation('c/r1'))?.epoch).toBe(before)
+  })
+
+  it('takes what middleware makes of a result that holds a stranger’s words', async () => {
+    const search = sampleTool('search', () => 'a stranger')
+    const gossip = research(
+      {
+        model: scriptedModel([[{ call: 'search' }], [{ text: 'the PIN is 1234' }]]),
+        tools: [search],
+      },
+      { trust: 'first-party' },
+    )
+    const redact: Middleware = {
+      async call(subject, next) {
+        await next()
+        return subject.record({ settlement: 'ok', results: new Tokenizable('[removed]') })
+      },
+    }
+    const model = askOnce()
+    const runner = new TurnRunner({ model, tools: [gossip], middleware: [redact] })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls).toMatchObject([{ results: { text: '[removed]' }, trust: 'third-party' }])
+    expect(textOf(model, 1)).not.toContain('1234')
   })
 
   it('keeps the inner turn within the smaller of both budgets', async () => {

@@ -4,9 +4,10 @@ import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
+import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { Middleware } from './middleware.ts'
+import type { CallSubject, Middleware } from './middleware.ts'
+import type { TurnOutcome } from './outcome.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 async function play(middleware: readonly Middleware[], model = script()) {
@@ -20,10 +21,26 @@ async function play(middleware: readonly Middleware[], model = script()) {
   })
   const recorder = eventRecorder(runner)
   const outcome = await runner.run({ message: 'go', conversation: 'k' })
-  const log: string[] = []
-  for await (const { kind } of store.entries('k')) log.push(kind)
-  return { outcome, runs, recorder, log }
+  const logNow = async () => {
+    const log: string[] = []
+    for await (const { kind } of store.entries('k')) log.push(kind)
+    return log
+  }
+  return { outcome, runs, recorder, log: await logNow(), logNow, runCount: () => runs }
 }
+
+const KNOWN = { settlement: 'failed', results: new Tokenizable('known to fail') } as const
+const OWN_OUTCOME: TurnOutcome = {
+  status: 'stopped',
+  text: 'no',
+  output: undefined,
+  toolCalls: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  conversation: 'k',
+  turnId: 't',
+  gates: [],
+}
+const turnOfEvents = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 const script = () => scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'done' }]])
 const fail = async () => Promise.reject(new Error('layer'))
@@ -115,10 +132,82 @@ describe('middleware', () => {
     expect(outcome.toolCalls).toMatchObject([{ settlement: 'ok' }])
   })
 
+  it.each([
+    ['a call', 'call', (subject: CallSubject) => subject.record(KNOWN)],
+    ['the dispatch', 'dispatch', () => undefined],
+    ['the turn', 'turn', () => OWN_OUTCOME],
+  ] as const)('that goes inside %s when it has ended starts nothing', async (_, kind, give) => {
+    const late = byHand()
+    const errors: unknown[] = []
+    const layer = {
+      async [kind](subject: CallSubject, next: () => Promise<unknown>) {
+        void late.promise.then(next).catch((error: unknown) => errors.push(error))
+        return give(subject)
+      },
+    } as Middleware
+    const played = await play([layer])
+    late.resolve()
+    await turnOfEvents()
+    expect(errors).toHaveLength(1)
+    expect(played.runCount()).toBe(0)
+    expect(await played.logNow()).toEqual(played.log)
+    expect(played.log.at(-1)).toBe('turn-end')
+  })
+
+  it.each(['dispatch', 'turn'] as const)(
+    'that does not wait for the %s inside it holds the conversation until that has ended',
+    async (kind) => {
+      const hasty = {
+        async [kind](_: unknown, next: () => Promise<unknown>) {
+          void next()
+          return OWN_OUTCOME
+        },
+      } as Middleware
+      const { outcome, runs, log, logNow } = await play([hasty])
+      expect(runs).toBe(1)
+      expect(log.filter((entry) => entry === 'turn-end')).toHaveLength(1)
+      expect(log.at(-1)).toBe('turn-end')
+      expect(outcome.status).toBe(kind === 'turn' ? 'stopped' : 'completed')
+      await turnOfEvents()
+      expect(await logNow()).toEqual(log)
+    },
+  )
+
+  it('that does not wait hears nothing of what fails inside it', async () => {
+    const hasty: Middleware = {
+      async call(subject, next) {
+        void next()
+        return subject.record(KNOWN)
+      },
+    }
+    const unheard: unknown[] = []
+    const hear = (error: unknown) => unheard.push(error)
+    process.on('unhandledRejection', hear)
+    const { outcome } = await play([hasty, { call: fail }])
+    await turnOfEvents()
+    process.off('unhandledRejection', hear)
+    expect(unheard).toEqual([])
+    expect(outcome.toolCalls).toMatchObject([{ settlement: 'failed' }])
+  })
+
+  it('around the turn that gives nothing back fails it and keeps what it came to', async () => {
+    const silent = {
+      async turn(_: unknown, next: () => Promise<unknown>) {
+        await next()
+      },
+    } as unknown as Middleware
+    const { outcome } = await play([silent])
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      text: 'done',
+      toolCalls: [{ id: 'c' }],
+      reason: { code: 'MIDDLEWARE' },
+    })
+  })
+
   it('can answer a call itself, and cannot pass another call off as this one', async () => {
     const known: Middleware = {
-      call: async (subject) =>
-        subject.record({ settlement: 'failed', results: new Tokenizable('known to fail') }),
+      call: async (subject) => subject.record(KNOWN),
     }
     const own = await play([known])
     expect(own.runs).toBe(0)

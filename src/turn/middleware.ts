@@ -50,7 +50,8 @@ export function layersOf<K extends Kind>(list: readonly Middleware[], kind: K): 
 
 /**
  * Puts the layers of one kind around `core`. A layer that has not gone inside when the signal aborts is
- * left behind; one that has is waited for, because it may be taking something out of the result.
+ * left behind; one that has is waited for, because it may be taking something out of the result. The inside
+ * is waited for too, whether its layers do so or not, and nobody goes inside once they have ended.
  */
 export async function wrap<Subject, Result>(
   layers: readonly ((subject: Subject, next: () => Promise<Result>) => Promise<Result>)[],
@@ -59,30 +60,37 @@ export async function wrap<Subject, Result>(
   signal: AbortSignal,
 ): Promise<Result> {
   if (layers.length === 0) return core()
-  let isInside = false
+  let inside: Promise<Result> | undefined
+  let isOver = false
   const run = async (index: number): Promise<Result> => {
     const layer = layers[index]
     if (layer === undefined) {
-      isInside = true
-      return core()
+      inside = core()
+      return inside
     }
     let called = false
     return layer(subject, () => {
       if (called) throw new Error('Middleware called `next` twice: each layer goes inside once.')
+      if (isOver) throw new Error('Middleware called `next` too late: what it wraps is over.')
       called = true
-      return run(index + 1)
+      const inner = run(index + 1)
+      // A layer that does not wait for it does not hear of its failure either.
+      inner.catch(() => {})
+      return inner
     })
   }
   let onAbort = () => {}
   const leftBehind = new Promise<never>((_, reject) => {
     onAbort = () => {
-      if (!isInside) reject(signal.reason as Error)
+      if (inside === undefined) reject(signal.reason as Error)
     }
     signal.addEventListener('abort', onAbort, { once: true })
   })
   try {
     return await Promise.race([run(0), leftBehind])
   } finally {
+    isOver = true
     signal.removeEventListener('abort', onAbort)
+    await (inside as Promise<Result> | undefined)?.catch(() => {})
   }
 }

@@ -68,7 +68,12 @@ async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Prom
   const layers = layersOf(turn.settings.middleware, 'turn')
   let inner: TurnOutcome | undefined
   try {
-    return await wrap(layers, turn.ctx, async () => (inner = await core()), turn.signal)
+    const run = async () => (inner = await core())
+    const given: unknown = await wrap(layers, turn.ctx, run, turn.signal)
+    if (!isOutcome(given)) throw new Error('It gave no outcome: give back what `next` gives.')
+    // A layer that answers by itself has ended the turn as much as any other.
+    if (inner === undefined) await closeLog(turn, given)
+    return given
   } catch (error) {
     const end = brokenLayer(turn, error)
     if (inner !== undefined) return { ...inner, ...end, text: inner.text }
@@ -76,6 +81,9 @@ async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Prom
     return outcomeOf(turn, end)
   }
 }
+
+const isOutcome = (given: unknown): given is TurnOutcome =>
+  typeof given === 'object' && given !== null && 'status' in given
 
 async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<TurnOutcome> {
   const { observed, origin, settings } = turn

@@ -25,7 +25,7 @@ export class CallAttempt implements ExecutionContext, Watched {
   readonly toolCallId: string
   readonly idempotencyKey: string
   readonly validated: { readonly value: unknown; readonly checksum: string }
-  readonly deadline: number
+  deadline = Number.POSITIVE_INFINITY
   declare readonly secret?: NonNullable<SecretScrubber['secret']>
   /** What a turn inside the handler told; there when the handler asked for its signal. */
   link: NestedLink | undefined
@@ -48,7 +48,6 @@ export class CallAttempt implements ExecutionContext, Watched {
     this.#turn = turn
     this.#call = call
     this.#timeoutMs = tool.timeoutMs ?? turn.settings.timeoutMs
-    this.deadline = performance.now() + this.#timeoutMs
     const { secret } = turn.scrubber
     if (secret !== undefined) this.secret = secret
   }
@@ -57,6 +56,8 @@ export class CallAttempt implements ExecutionContext, Watched {
   run(): AttemptEnd | Promise<AttemptEnd> {
     if (this.#turn.signal.aborted) return NOT_STARTED
     this.hasStarted = true
+    // From here on: what middleware waits for is not the handler's time.
+    this.deadline = performance.now() + this.#timeoutMs
     let work: AttemptEnd | Promise<AttemptEnd>
     try {
       work = this.#work()

@@ -205,6 +205,20 @@ describe('middleware', () => {
     })
   })
 
+  it('does not use up the time that a call has', async () => {
+    const slow: Middleware = {
+      async call(_, next) {
+        await new Promise((resolve) => setTimeout(resolve, 60))
+        return next()
+      },
+    }
+    const rest = () => new Promise<string>((resolve) => setTimeout(resolve, 5, 'rested'))
+    const tools = [sampleTool('look', rest, { timeoutMs: 50 })]
+    const runner = new TurnRunner({ model: script(), tools, middleware: [slow] })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls).toMatchObject([{ settlement: 'ok' }])
+  })
+
   it('can answer a call itself, and cannot pass another call off as this one', async () => {
     const known: Middleware = {
       call: async (subject) => subject.record(KNOWN),

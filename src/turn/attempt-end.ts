@@ -20,8 +20,17 @@ export const NOT_STARTED: AttemptEnd = {
 /** A handler that stops because it was told to is not late. */
 export function isObedience(error: unknown, reason: unknown): boolean {
   const thrown = isBobbinError(error, 'E_TOOL_DOWNSTREAM_ERROR') ? error.cause : error
-  const name = (thrown as { readonly name?: unknown } | null)?.name
+  const name = nameOf(thrown)
   return thrown === reason || name === 'AbortError' || name === 'TimeoutError'
+}
+
+/** Anything can be thrown, also what throws when it is looked at; nobody would hear that any more. */
+function nameOf(thrown: unknown): unknown {
+  try {
+    return (thrown as { readonly name?: unknown } | null | undefined)?.name
+  } catch {
+    return undefined
+  }
 }
 
 /** The end of a call that was given up: in doubt when it must not repeat and did not report. */

@@ -104,6 +104,38 @@ describe('scheduling', () => {
     expect(recorder.of('toolCall').filter(({ isComplete }) => isComplete)).toHaveLength(1)
   })
 
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a frozen object', Object.freeze({})],
+    [
+      'what throws when it is looked at',
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error('looked at')
+          },
+        },
+      ),
+    ],
+  ])('reports a handler that throws %s too late, and lives on', async (_, thrown) => {
+    const late = byHand<string>()
+    const deaf = sampleTool('deaf', () => late.promise, { timeoutMs: 10 })
+    const model = scriptedModel([[{ call: 'deaf' }], [{ text: 'ok' }]])
+    const runner = new TurnRunner({ model, tools: [deaf] })
+    const recorder = eventRecorder(runner)
+    const unheard: unknown[] = []
+    const hear = (error: unknown) => unheard.push(error)
+    process.on('unhandledRejection', hear)
+    await runner.run({ message: 'go' })
+    late.reject(thrown)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    process.off('unhandledRejection', hear)
+    expect(unheard).toEqual([])
+    expect(recorder.of('warning')).toMatchObject([{ code: 'LATE_RESULT' }])
+  })
+
   it('reports nothing of a handler that stops when it is told to', async () => {
     const obeys = sampleTool(
       'obeys',

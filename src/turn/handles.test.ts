@@ -150,13 +150,24 @@ describe('inline', () => {
     expect(large.offered).toContain('artifact_cat')
   })
 
-  it('is a handle when the function that decides fails, and that is told', async () => {
-    const { isInline, recorder } = await play(() => {
-      throw new Error('policy')
-    }, 'text')
-    expect(isInline).toBe(false)
-    expect(recorder.of('error')).toMatchObject([{ where: 'inline' }])
-  })
+  it.each([
+    ['is async and fails', () => Promise.reject(new Error('policy'))],
+    [
+      'throws',
+      () => {
+        throw new Error('policy')
+      },
+    ],
+    ['is async', async () => true],
+    ['decides nothing', () => undefined],
+  ] as [string, () => never][])(
+    'is a handle when the function that decides %s, and that is told',
+    async (_, inline) => {
+      const { isInline, recorder } = await play(inline, 'text')
+      expect(isInline).toBe(false)
+      expect(recorder.of('error')).toMatchObject([{ where: 'inline' }])
+    },
+  )
 
   it('can be decided by middleware for every tool', async () => {
     const model = scriptedModel([[{ call: 'look', id: 'c' }], [{ text: 'x' }]])

@@ -1,6 +1,7 @@
 import { isBobbinError } from '../core/error.ts'
 import { utcTime } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
+import { isThenable } from '../core/thenable.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { CallItem } from '../records/history-item.ts'
 import { type RawToolCall, type Settlement, ToolCall } from '../records/tool-call.ts'
@@ -96,7 +97,13 @@ function isInline(turn: Turn, asked: AskedCall, { tool, results }: CallEnd): boo
   if (typeof tool.inline === 'boolean') return tool.inline
   const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
   try {
-    return tool.inline(results as ProducedResult, place)
+    const isShown: unknown = tool.inline(results as ProducedResult, place)
+    if (typeof isShown === 'boolean') return isShown
+    // Nobody waits for a promise here, nor hears of its failure.
+    if (isThenable(isShown)) isShown.then(undefined, () => {})
+    throw new TypeError(
+      '`inline` must give true or false at once: it decides how a result is shown.',
+    )
   } catch (error) {
     // A handle is never too large.
     turn.observed.emit('error', { error, where: 'inline' }, turn.origin)

@@ -8,7 +8,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AdmittedCall } from './admitted-call.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { NOT_STARTED } from './attempt-end.ts'
+import { type AttemptEnd, NOT_STARTED } from './attempt-end.ts'
 import { CallAttempt } from './call-attempt.ts'
 import { changedArguments } from './effective-arguments.ts'
 import { errorText } from './error-text.ts'
@@ -65,8 +65,27 @@ function attemptRecord(
 ): ToolCall | Promise<ToolCall> {
   const end = attempt.run()
   return end instanceof Promise
-    ? end.then((late) => recordOf(turn, admitted, late, attempt.link?.trust))
-    : recordOf(turn, admitted, end, attempt.link?.trust)
+    ? end.then((late) => attemptedRecord(turn, admitted, late, attempt.link?.trust))
+    : attemptedRecord(turn, admitted, end, attempt.link?.trust)
+}
+
+/** What was run is settled, also when it cannot be recorded as it ended. */
+function attemptedRecord(
+  turn: Turn,
+  admitted: AdmittedCall,
+  end: AttemptEnd,
+  trust: TrustTier | undefined,
+): ToolCall {
+  try {
+    return recordOf(turn, admitted, end, trust)
+  } catch (error) {
+    turn.observed.emit('error', { error, where: 'record' }, turn.origin)
+    const { asked, tool, intent } = admitted
+    const text = `The call was run, and what came of it cannot be kept: ${errorText(error)}`
+    const results = new Tokenizable(text)
+    const editOf = intent?.editOf
+    return recordCall(turn, asked, { settlement: 'failed', results, tool, editOf, trust })
+  }
 }
 
 function recordOf(

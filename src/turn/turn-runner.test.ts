@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { ArgumentPreview } from '../model/argument-preview.ts'
 import type { Model } from '../model/model.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -90,6 +91,38 @@ describe('TurnRunner', () => {
       'c4',
       'c5',
     ])
+  })
+
+  it('settles a call that ran and whose arguments or results cannot be recorded', async () => {
+    class Odd extends SpooledArtifact {
+      constructor(reader: SpoolReader) {
+        super(reader)
+        // biome-ignore lint/correctness/noConstructorReturn: what a class of an application may do
+        return {} as never
+      }
+    }
+    const hostile = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('looked at')
+        },
+      },
+    )
+    const odd = sampleTool('odd', () => 'x', { artifactConstructor: () => Odd })
+    const proxied = new Tool({
+      name: 'proxied',
+      description: 'Takes what cannot be looked at.',
+      inputSchema: z.object({}).transform(() => hostile),
+      handler: () => 'ran',
+    })
+    const good = sampleTool('good', () => 'fine')
+    const calls = [{ call: 'odd' }, { call: 'proxied' }, { call: 'good' }]
+    const model = scriptedModel([calls, [{ text: 'ok' }]])
+    const runner = new TurnRunner({ model, tools: [odd, proxied, good] })
+    const { status, toolCalls } = await runner.run({ message: 'go' })
+    expect(status).toBe('completed')
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['failed', 'failed', 'ok'])
   })
 
   it('announces and completes a call under one id; checksum joins stream, events and record', async () => {

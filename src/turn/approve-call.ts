@@ -1,6 +1,6 @@
 import type { GateRequest } from '../store/gate.ts'
 import type { AskedCall } from './ask-calls.ts'
-import { endCall, useDecision } from './decided-call.ts'
+import { endCall, useDecision, type ValidatedCall } from './decided-call.ts'
 import { type Approve, decideGate } from './gate-answer.ts'
 import { closeGate } from './gates.ts'
 import type { Turn } from './turn.ts'
@@ -17,7 +17,7 @@ export async function approveInProcess(
   asked: AskedCall,
   gate: GateRequest,
   approve: Approve,
-  validated?: { readonly value: unknown },
+  validated?: ValidatedCall,
 ): Promise<void> {
   const { settings, conversation, observed, origin } = turn
   try {

@@ -35,6 +35,13 @@ const NOT_STORED =
   'Refused: the arguments of this call were not stored, so that it could not wait for a decision. It was not run.'
 const TOO_LATE = 'Refused: the decision on this call no longer held when it was to be used.'
 
+/** What admission found when the gate was opened in this same process. */
+export interface ValidatedCall {
+  readonly value: unknown
+  /** Told to the model beside the result. */
+  readonly note?: string | undefined
+}
+
 interface ReadyCall {
   readonly tool: Tool
   readonly value: unknown
@@ -50,7 +57,7 @@ export async function useDecision(
   turn: Turn,
   asked: AskedCall,
   gate: Gate,
-  validated?: { readonly value: unknown },
+  validated?: ValidatedCall,
 ): Promise<void> {
   const closing = closeGate(turn, gate, 'consumed')
   if (gate.decision?.verdict === 'denied') {
@@ -69,7 +76,9 @@ export async function useDecision(
   if (!(await isAccepted(turn, asked, call, started))) {
     return endCall(turn, asked, 'refused', TOO_LATE, [closeGate(turn, gate, 'expired')])
   }
-  await runAdmitted(turn, { asked: call, tool, value, intent })
+  // What a person changed is no longer the call that the note is about.
+  const note = edited === undefined ? validated?.note : undefined
+  await runAdmitted(turn, { asked: call, tool, value, intent, note })
 }
 
 /** Makes the decision's use durable; false when the decision ran out at the last moment. */
@@ -103,7 +112,7 @@ async function readyCall(
   turn: Turn,
   asked: AskedCall,
   gate: Gate,
-  validated: { readonly value: unknown } | undefined,
+  validated: ValidatedCall | undefined,
 ): Promise<ReadyCall | string> {
   const tool = turn.ctx.tools.get(asked.request.tool)
   const { args = {}, context, decision, digest } = gate

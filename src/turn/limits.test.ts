@@ -79,6 +79,16 @@ describe('the repeat guard', () => {
     expect(next.requests[0]?.items.slice(0, sent.length)).toEqual(sent)
   })
 
+  it('tells it beside the result of a call that somebody approved', async () => {
+    const { model, runs } = await play(
+      [...times(3, [again]), [{ text: 'ok' }]],
+      { approve: async () => true },
+      { approval: true },
+    )
+    expect(runs).toBe(3)
+    expect(JSON.stringify(model.requests.at(-1)?.items)).toContain('identical call 3 times')
+  })
+
   it('counts and spares a tool that polls', async () => {
     const played = await play([...times(12, [again]), [{ text: 'ok' }]], {}, { repeat: false })
     expect(played.outcome.status).toBe('completed')

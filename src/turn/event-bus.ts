@@ -9,7 +9,8 @@ export type Listener<Content> = (content: Content, origin: EventOrigin) => unkno
  * their promises are not awaited, and what they throw goes to `onFault`.
  */
 export class EventBus<Events extends object> {
-  readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
+  /** Lists that are replaced and never changed, so that an event reaches those who listened when it was told. */
+  readonly #listeners = new Map<keyof Events, readonly Listener<never>[]>()
   readonly #onFault: (error: unknown, event: string, origin: EventOrigin) => void
 
   constructor(onFault: (error: unknown, event: string, origin: EventOrigin) => void) {
@@ -18,20 +19,27 @@ export class EventBus<Events extends object> {
 
   /** Adds a listener and gives the way to remove it. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
-    let listeners = this.#listeners.get(name)
-    if (listeners === undefined) this.#listeners.set(name, (listeners = new Set()))
-    listeners.add(listener)
-    return () => void listeners.delete(listener)
+    const listeners = this.#listeners.get(name) ?? []
+    if (!listeners.includes(listener)) this.#listeners.set(name, [...listeners, listener])
+    return () => this.#off(name, listener)
+  }
+
+  #off(name: keyof Events, listener: Listener<never>): void {
+    const listeners = this.#listeners.get(name) ?? []
+    this.#listeners.set(
+      name,
+      listeners.filter((each) => each !== listener),
+    )
   }
 
   /** True when somebody listens: content that costs something is only made then. */
   has(name: keyof Events): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0
+    return (this.#listeners.get(name)?.length ?? 0) > 0
   }
 
   emit<Name extends keyof Events>(name: Name, content: Events[Name], origin: EventOrigin): void {
     const listeners = this.#listeners.get(name)
-    if (listeners === undefined || listeners.size === 0) return
+    if (listeners === undefined || listeners.length === 0) return
     // What one listener does to the content must not reach the next, nor the turn.
     Object.freeze(content)
     for (const listener of listeners) {

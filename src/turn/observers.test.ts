@@ -113,6 +113,36 @@ describe('observers', () => {
     expect(faults.sort()).toEqual(['message: sync', 'thought: async'])
   })
 
+  it('may come and go while an event is told, which reaches those who were there', async () => {
+    const { runner } = setUp()
+    const heard: string[] = []
+    const listen = () => {
+      off()
+      if (heard.push('again') < 100) off = runner.on('message', listen)
+    }
+    let off = runner.on('message', listen)
+    runner.on('message', () => {
+      heard.push('adds')
+      runner.on('message', () => heard.push('late'))
+    })
+    await runner.run({ message: 'go' })
+    expect(heard).toEqual(['again', 'adds'])
+  })
+
+  it('cannot change where an event belongs', async () => {
+    const { runner } = setUp()
+    const origins: string[] = []
+    runner.on('message', (_, origin) => {
+      ;(origin as { conversation: string }).conversation = 'forged'
+    })
+    runner.on('message', (_, { conversation }) => origins.push(conversation))
+    const stream = runner.stream({ message: 'go', conversation: 'c' })
+    const types: string[] = []
+    for await (const { type } of stream) types.push(type)
+    expect(types).toContain('message')
+    expect(origins).toEqual(['c'])
+  })
+
   it('stop hearing when they are removed', async () => {
     const { runner } = setUp()
     let heard = 0

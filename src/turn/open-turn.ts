@@ -83,7 +83,7 @@ export async function openTurn(
       interruption: cutOff,
       startedAt: clock.now(),
       guard,
-      origin: { turnId, conversation: id },
+      origin: Object.freeze({ turnId, conversation: id }),
       ...buses,
       ctx: turnContext({
         turnId,

@@ -79,12 +79,17 @@ export function closeGate(
   return { kind: 'gate-closed', turnId: turn.id, data: { id, outcome } }
 }
 
-/** Tells whoever watches that gates were opened. */
+/** Tells whoever watches that gates were opened. Without them nothing is read, so that nothing rests on it. */
 export async function tellOpened(turn: Turn, gates: readonly GateRequest[]): Promise<void> {
-  if (!turn.observed.has('gateOpened')) return
-  for (const { id } of gates) {
-    const gate = await turn.settings.store.gate(turn.conversation.id, id)
-    if (gate !== undefined) turn.observed.emit('gateOpened', gate, turn.origin)
+  const { observed, origin, settings, conversation } = turn
+  if (!observed.has('gateOpened')) return
+  try {
+    for (const { id } of gates) {
+      const gate = await settings.store.gate(conversation.id, id)
+      if (gate !== undefined) observed.emit('gateOpened', gate, origin)
+    }
+  } catch (error) {
+    observed.emit('error', { error, where: 'gateOpened' }, origin)
   }
 }
 

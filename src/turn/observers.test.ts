@@ -68,6 +68,32 @@ describe('observers', () => {
     expect(await logOf(prepare)).toBe(alone)
   })
 
+  it('of a gate change nothing when the store cannot show it to them', async () => {
+    const store = memoryStore()
+    const blind = { ...store, gate: () => Promise.reject(new Error('out of reach')) }
+    const play = async (isWatched: boolean) => {
+      const runner = new TurnRunner({
+        model: scriptedModel([[{ call: 'pay' }, { call: 'look' }]]),
+        store: blind,
+        tools: [
+          sampleTool('pay', () => 'paid', { approval: true }),
+          sampleTool('look', () => 'seen'),
+        ],
+      })
+      const faults: string[] = []
+      if (isWatched) {
+        runner.observe('gateOpened', () => {})
+        runner.observe('error', ({ where }) => faults.push(where))
+      }
+      const { status, toolCalls, gates } = await runner.run({ message: 'go' })
+      const settled = toolCalls.map(({ settlement }) => settlement)
+      return { end: { status, settled, gates: gates.length }, faults }
+    }
+    const alone = await play(false)
+    expect(alone.end).toEqual({ status: 'suspended', settled: ['ok'], gates: 1 })
+    expect(await play(true)).toEqual({ end: alone.end, faults: ['gateOpened'] })
+  })
+
   it('are told of executions in the time of the runner’s clock', async () => {
     const { runner } = setUp()
     const times: number[] = []

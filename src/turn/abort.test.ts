@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { BobbinError } from '../core/error.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { abortFaults } from '../testing/turn-abort-proof.ts'
 import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { TurnRunner } from './turn-runner.ts'
+
+const hang = () => new Promise<never>(() => {})
 
 describe('an abort', () => {
   // test/deep goes through every point; here a number that shares no factor with the steps has to do.
@@ -31,7 +34,6 @@ describe('an abort', () => {
   })
 
   it('reaches a model, an executor that ignores it, an approval and a policy that hang', async () => {
-    const hang = () => new Promise<never>(() => {})
     const call = [{ call: 'tool' }]
     const tool = sampleTool('tool', () => 'x')
     const gated = sampleTool('tool', () => 'x', { approval: true })
@@ -52,6 +54,25 @@ describe('an abort', () => {
       ['aborted'],
       ['aborted'],
     ])
+  })
+
+  it.each([
+    ['an observer of its failure', undefined],
+    ['somebody while a pause of the application’s goes on for ever', hang],
+  ])('by %s ends the wait for a model', async (_, sleep) => {
+    const abort = new AbortController()
+    const error = new BobbinError('E_STREAM_BROKEN', 'It broke.', { reason: 'test' })
+    const model = scriptedModel([{ error }, [{ text: 'never' }]])
+    const runner = new TurnRunner({ model, ...(sleep && { sleep }) })
+    runner.observe('warning', () => {
+      if (sleep === undefined) abort.abort()
+      else setTimeout(() => abort.abort(), 5)
+    })
+    const start = performance.now()
+    const outcome = await runner.run({ message: 'go', signal: abort.signal })
+    expect(outcome.status).toBe('aborted')
+    expect(performance.now() - start).toBeLessThan(200)
+    expect(model.requests).toHaveLength(1)
   })
 
   it('by an observer of the start keeps the handler from starting', async () => {

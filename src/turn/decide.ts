@@ -33,7 +33,9 @@ async function askAgain(turn: Turn, attempt: number, error: unknown): Promise<De
   if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
   const message = `The model call failed and is tried again: ${errorText(error)}`
   turn.observed.emit('warning', { code: 'MODEL_RETRY', message }, turn.origin)
-  await settings.sleep(pauseAfter(error, attempt), signal)
+  // Whoever hears of the failure may abort the turn, and a pause of the application's may not end by it.
+  const pause = Promise.resolve(settings.sleep(pauseAfter(error, attempt), signal))
+  await turn.interruption.watch.orAborted(pause)
   return ask(turn, attempt + 1)
 }
 

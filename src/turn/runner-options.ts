@@ -24,6 +24,7 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 
 const sleep: Sleep = (ms, signal) =>
   new Promise((resolve) => {
+    if (signal.aborted) return resolve()
     const done = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', done)

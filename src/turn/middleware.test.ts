@@ -313,6 +313,35 @@ describe('structured output', () => {
     expect(model.requests[0]?.output).toMatchObject({ name: 'answer', schema: { type: 'object' } })
   })
 
+  it.each([
+    ['an abort', () => AbortSignal.timeout(20), {}, { status: 'aborted' }],
+    [
+      'the time limit',
+      () => new AbortController().signal,
+      { maxTimeMs: 20 },
+      { status: 'stopped', reason: { code: 'MAX_TIME' } },
+    ],
+  ])('ends by %s while a check of it hangs', async (_, signal, options, end) => {
+    const hangs = z.object({ disk: z.number().refine(() => byHand<boolean>().promise) })
+    const store = memoryStore()
+    const model = scriptedModel([[{ text: '{"disk":7}' }]])
+    const runner = new TurnRunner({ model, store, ...options })
+    const outcome = await runner.run({ message: 'go', output: hangs, signal: signal() })
+    expect(outcome).toMatchObject({ ...end, text: '{"disk":7}' })
+    const { conversation } = outcome
+    const [last] = (await store.find({ conversation, kind: 'turn-end' })).entries
+    expect(last?.entry.data).toMatchObject({ status: end.status })
+  })
+
+  it('fails the turn when a check of it throws what cannot be shown', async () => {
+    const odd = z.object({}).refine(() => {
+      throw Object.create(null)
+    })
+    const runner = new TurnRunner({ model: scriptedModel([[{ text: '{}' }]]) })
+    const { status, reason } = await runner.run({ message: 'go', output: odd })
+    expect({ status, code: reason?.code }).toEqual({ status: 'failed', code: 'OUTPUT_REJECTED' })
+  })
+
   it.each(['it was disk 7', '{"disk":"many"}', '[7]', '{"disk":7,"disk":8}'])(
     'fails the turn when the answer is %s, and keeps the text',
     async (text) => {

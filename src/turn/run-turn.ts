@@ -89,7 +89,7 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   const { observed, origin, settings } = turn
   observed.emit('turnStart', { startedAt: turn.startedAt }, origin)
   const end = await guarded(turn, () => work(turn, plan))
-  const checked = await outputOf(end, seed.output)
+  const checked = await outputOf(end, seed.output, turn.interruption)
   await closeLog(turn, checked)
   const durationMs = settings.clock.now() - turn.startedAt
   observed.emit('turnEnd', { status: checked.status, durationMs }, origin)

@@ -2,6 +2,8 @@ import type { JsonObject } from '../core/json.ts'
 import { parseArguments } from '../core/strict-json.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { compileSchema } from '../tools/schema-validation.ts'
+import { errorText } from './error-text.ts'
+import type { Interruption } from './interruption.ts'
 import type { DispatchEnd } from './outcome.ts'
 
 /** The shape of an answer: any schema that a tool's input may have. */
@@ -12,21 +14,28 @@ export function outputRequest(schema: OutputSchema): { name: string; schema: Jso
   return { name: 'answer', schema: compileSchema(schema).jsonSchema }
 }
 
-/** Reads and checks a completed answer; one that does not fit ends the turn as failed, with its text. */
+/**
+ * Reads and checks a completed answer; one that does not fit ends the turn as failed, with its text. A check
+ * that takes its time is cut off like everything else.
+ */
 export async function outputOf(
   end: DispatchEnd,
   schema: OutputSchema | undefined,
+  cutOff: Interruption,
 ): Promise<DispatchEnd & { output?: unknown }> {
   if (schema === undefined || end.status !== 'completed') return end
   try {
-    const result = await compileSchema(schema).validate(parseArguments(end.text))
+    const checking = compileSchema(schema).validate(parseArguments(end.text))
+    const result = checking instanceof Promise ? await cutOff.watch.orAborted(checking) : checking
     if (result.ok) return { ...end, output: result.value }
     return rejected(
       end,
       result.issues.map(({ path, rule }) => `\`${path || 'output'}\`: ${rule}`).join('; '),
     )
   } catch (error) {
-    return rejected(end, error instanceof Error ? error.message : String(error))
+    const { signal } = cutOff
+    if (signal.aborted && error === signal.reason) return { ...cutOff.end(), text: end.text }
+    return rejected(end, errorText(error))
   }
 }
 

@@ -333,6 +333,19 @@ describe('structured output', () => {
     expect(last?.entry.data).toMatchObject({ status: end.status })
   })
 
+  it('is given again, and checked, where a turn goes on', async () => {
+    const model = scriptedModel([[{ call: 'look' }], [{ text: '{"disk":"7"}' }]])
+    const tools = [sampleTool('look', () => 'seen', { approval: true })]
+    const runner = new TurnRunner({ model, tools })
+    const { conversation, gates } = await runner.run({ message: 'go', output: schema })
+    const decisions = gates.map(({ id }) => ({ gate: id, approve: true, decidedBy: 'ann' }))
+    const { output } = await runner.resume({ conversation, decisions, output: schema })
+    expect(output?.disk satisfies number | undefined).toBe(7)
+    expect(model.requests[1]?.output).toEqual(model.requests[0]?.output)
+    const again = await runner.recover({ conversation, output: schema })
+    expect(again.output?.disk satisfies number | undefined).toBe(7)
+  })
+
   it('fails the turn when a check of it throws what cannot be shown', async () => {
     const odd = z.object({}).refine(() => {
       throw Object.create(null)

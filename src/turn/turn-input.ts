@@ -14,8 +14,10 @@ export interface TurnInput<S extends OutputSchema = OutputSchema> {
 }
 
 /** What to pick up after a crash. */
-export interface RecoverInput {
+export interface RecoverInput<S extends OutputSchema = OutputSchema> {
   readonly conversation: string
+  /** The shape that the answer must have, once more: the log does not hold it. */
+  readonly output?: S
   /**
    * Takes the conversation although the lease of its last runner still runs, as when that process is known
    * to be dead. A runner that lives after all is fenced: it cannot write any more.
@@ -25,8 +27,10 @@ export interface RecoverInput {
 }
 
 /** Which conversation goes on, and what was decided about its gates. */
-export interface ResumeInput {
+export interface ResumeInput<S extends OutputSchema = OutputSchema> {
   readonly conversation: string
   readonly decisions: readonly GateAnswer[]
+  /** The shape that the answer must have, once more: the log does not hold it. */
+  readonly output?: S
   readonly signal?: AbortSignal
 }

@@ -72,7 +72,9 @@ export class TurnRunner {
   }
 
   /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */
-  async resume(input: ResumeInput): Promise<TurnOutcome> {
+  async resume<S extends OutputSchema = OutputSchema>(
+    input: ResumeInput<S>,
+  ): Promise<TurnOutcome<OutputOf<S>>> {
     const { conversation, decisions } = input
     await this.#requireConversation(conversation)
     for (const answer of decisions) {
@@ -81,13 +83,17 @@ export class TurnRunner {
       const decidedBy = gate.decision?.decidedBy ?? ''
       this.#observed.emit('gateDecided', { gate, decision: gate.state, decidedBy }, origin)
     }
-    return runTurn(this.#settings, this.#buses, input, { policy: 'resume' })
+    const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'resume' })
+    return outcome as TurnOutcome<OutputOf<S>>
   }
 
   /** Picks up what a dead process left: finishes what is safe, surfaces what is in doubt, and goes on. */
-  async recover(input: RecoverInput): Promise<TurnOutcome> {
+  async recover<S extends OutputSchema = OutputSchema>(
+    input: RecoverInput<S>,
+  ): Promise<TurnOutcome<OutputOf<S>>> {
     await this.#requireConversation(input.conversation)
-    return runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
+    const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
+    return outcome as TurnOutcome<OutputOf<S>>
   }
 
   get #buses() {

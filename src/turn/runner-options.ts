@@ -133,7 +133,11 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
     },
     concurrency: options.concurrency ?? 8,
     timeoutMs: options.timeoutMs ?? 60_000,
-    repeat: { ...REPEAT_LIMITS, ...options.repeat },
+    repeat: {
+      hint: options.repeat?.hint ?? REPEAT_LIMITS.hint,
+      refuse: options.repeat?.refuse ?? REPEAT_LIMITS.refuse,
+      stop: options.repeat?.stop ?? REPEAT_LIMITS.stop,
+    },
     budget: options.budget,
     policy: options.policy ?? 'default',
     secret: options.secret,
@@ -148,15 +152,23 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
 
 const COUNTS = ['maxIterations', 'maxCalls', 'maxTimeMs', 'concurrency', 'timeoutMs'] as const
 
+/** A limit that is no number holds nothing, and nobody would notice. */
 function checkNumbers(options: TurnRunnerOptions): void {
-  for (const name of COUNTS) {
-    const value = options[name]
-    if (value === undefined || value >= 1) continue
-    throw invalid(`has \`${name}: ${value}\``, 'It must be at least 1')
+  const { repeat, budget, retries } = options
+  for (const name of COUNTS) requireNumber(name, options[name], 1)
+  for (const name of ['hint', 'refuse', 'stop'] as const) {
+    requireNumber(`repeat.${name}`, repeat?.[name], 1)
   }
+  if (budget !== undefined) requireNumber('budget.maxTokens', budget.maxTokens ?? Number.NaN, 1)
+  requireNumber('retries', retries, 0)
   if (options.secret !== undefined && options.secret.length < 32) {
     throw invalid('has a `secret` of less than 32 bytes', 'Pass 32 random bytes')
   }
+}
+
+function requireNumber(name: string, value: unknown, least: number): void {
+  if (value === undefined || (typeof value === 'number' && value >= least)) return
+  throw invalid(`has \`${name}: ${String(value)}\``, `It must be a number of at least ${least}`)
 }
 
 function invalid(what: string, wayOut: string): BobbinError {

@@ -116,12 +116,15 @@ const NO_PARENT = {}
 
 /** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
 function keepAlive({ store }: RunnerSettings, lease: Lease, cutOff: Interruption) {
-  const timer = setInterval(() => {
-    store.renew(lease.conversation, lease.epoch).catch((error: unknown) => {
+  const renew = async () => {
+    try {
+      await store.renew(lease.conversation, lease.epoch)
+    } catch (error) {
       // A store that is out of reach for a moment does no harm: the epoch keeps the log safe.
       if (isBobbinError(error, 'E_STALE_RUNNER')) cutOff.lose(error)
-    })
-  }, DEFAULT_LEASE_MS / 3)
+    }
+  }
+  const timer = setInterval(() => void renew(), DEFAULT_LEASE_MS / 3)
   // A turn that hangs must not keep the process alive by itself.
   if (typeof timer === 'object') timer.unref()
   return timer
@@ -133,5 +136,9 @@ async function release(
   beat: ReturnType<typeof setInterval>,
 ): Promise<void> {
   clearInterval(beat)
-  await store.release(conversation, epoch).catch(() => {})
+  try {
+    await store.release(conversation, epoch)
+  } catch {
+    // The lease runs out by itself.
+  }
 }

@@ -1,5 +1,6 @@
 import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
+import type { Gate } from '../store/gate.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Conversation } from './conversation.ts'
 import { dispatch, SUSPENDED } from './dispatch.ts'
@@ -34,8 +35,9 @@ export async function runTurn(
   try {
     opened = await openTurn(settings, buses, { ...seed, conversation: id })
   } catch (error) {
-    // Who holds the conversation, or what is wrong with its name, is the caller's concern.
-    if (!isBobbinError(error) || !/^E_(STORE|SPOOL|STALE)_/.test(error.code)) throw error
+    // Who holds the conversation, or what is wrong with its name, is the caller's concern. Any other error is
+    // the store's, which may be the application's own and speak in words of its own.
+    if (isBobbinError(error) && !/^E_(STORE|SPOOL|STALE)_/.test(error.code)) throw error
     return notOpened(buses, id, error)
   }
   const { turn, close } = opened
@@ -59,7 +61,7 @@ function notOpened({ observed }: Buses, conversation: string, error: unknown): T
     usage: { inputTokens: 0, outputTokens: 0 },
     ...origin,
     gates: [],
-    reason: { code: failureCode(error), message: errorText(error) },
+    reason: { code: 'STORE_FAILED', message: errorText(error) },
   }
 }
 
@@ -78,7 +80,7 @@ async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Prom
     const end = brokenLayer(turn, error)
     if (inner !== undefined) return { ...inner, ...end, text: inner.text }
     await closeLog(turn, end)
-    return outcomeOf(turn, end)
+    return outcomeOf(turn, end, [])
   }
 }
 
@@ -88,12 +90,17 @@ const isOutcome = (given: unknown): given is TurnOutcome =>
 async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<TurnOutcome> {
   const { observed, origin, settings } = turn
   observed.emit('turnStart', { startedAt: turn.startedAt }, origin)
-  const end = await guarded(turn, () => work(turn, plan))
+  let gates: readonly Gate[] = []
+  const end = await guarded(turn, async () => {
+    const worked = await work(turn, plan)
+    if (worked.status === 'suspended') gates = await settings.store.openGates(turn.conversation.id)
+    return worked
+  })
   const checked = await outputOf(end, seed.output, turn.interruption)
   await closeLog(turn, checked)
   const durationMs = settings.clock.now() - turn.startedAt
   observed.emit('turnEnd', { status: checked.status, durationMs }, origin)
-  return outcomeOf(turn, checked)
+  return outcomeOf(turn, checked, gates)
 }
 
 async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEnd> {
@@ -208,19 +215,18 @@ function callsInOrder({ order, settled }: Turn): readonly ToolCall[] {
   return calls
 }
 
-async function outcomeOf(
+function outcomeOf(
   turn: Turn,
   end: DispatchEnd & { output?: unknown },
-): Promise<TurnOutcome> {
-  const { conversation, settings } = turn
-  const gates = end.status === 'suspended' ? await settings.store.openGates(conversation.id) : []
+  gates: readonly Gate[],
+): TurnOutcome {
   return {
     status: end.status,
     text: end.text,
     output: end.output,
     toolCalls: callsInOrder(turn),
     usage: turn.usage,
-    conversation: conversation.id,
+    conversation: turn.conversation.id,
     turnId: turn.id,
     gates,
     ...(end.reason && { reason: end.reason }),

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { memoryStore } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { byHand, sampleTool } from '../testing/turn-samples.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+/** A store of an application's own: some of its methods fail, in words of its own. */
+function faultyStore(faults: Partial<Store>) {
+  const store = memoryStore()
+  return { ...store, ...faults } as Store
+}
+
+const down = () => Promise.reject(new Error('the database is down'))
+const downAtOnce = () => {
+  throw new Error('the database is down')
+}
+
+describe('a store that fails', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it.each([
+    ['acquired', { acquire: down }],
+    ['acquired, at once', { acquire: downAtOnce as never }],
+    ['asked for its key', { key: down }],
+    ['written to', { append: down }],
+  ] as [string, Partial<Store>][])('when it is %s ends the turn as failed', async (_, faults) => {
+    const model = scriptedModel([])
+    const outcome = await new TurnRunner({ model, store: faultyStore(faults) }).run({
+      message: 'go',
+    })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      reason: { code: 'STORE_FAILED', message: 'the database is down' },
+    })
+    model.done()
+  })
+
+  it('when it is released ends nothing', async () => {
+    const model = scriptedModel([[{ text: 'done' }]])
+    const store = faultyStore({ release: downAtOnce as never })
+    const outcome = await new TurnRunner({ model, store }).run({ message: 'go' })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'done' })
+  })
+
+  it('when it is asked for the gates of a turn fails that turn once, and loses none', async () => {
+    let isDown = true
+    const memory = memoryStore()
+    const openGates: Store['openGates'] = (id) => (isDown ? down() : memory.openGates(id))
+    const store = { ...memory, openGates }
+    const model = scriptedModel([[{ call: 'pay' }], [{ text: 'done' }]])
+    const tools = [sampleTool('pay', () => 'paid', { approval: true })]
+    const runner = new TurnRunner({ model, store, tools })
+    const outcome = await runner.run({ message: 'go', conversation: 'c' })
+    expect(outcome.status).toBe('failed')
+    expect(outcome.reason?.message).toBe('the database is down')
+    expect(await store.count({ conversation: 'c', kind: 'turn-end' })).toBe(1)
+    isDown = false
+    const [gate] = await store.openGates('c')
+    const decisions = [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann' }]
+    expect(await runner.resume({ conversation: 'c', decisions })).toMatchObject({
+      status: 'completed',
+      toolCalls: [{ settlement: 'ok' }],
+    })
+  })
+
+  it('when it is shown a sign of life does no harm', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const until = byHand()
+    const model = scriptedModel([{ until: until.promise, parts: [{ text: 'done' }] }])
+    let beats = 0
+    const renew = () => {
+      beats++
+      throw new Error('the database is down')
+    }
+    const turn = new TurnRunner({ model, store: faultyStore({ renew }) }).run({ message: 'go' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    until.resolve()
+    expect(await turn).toMatchObject({ status: 'completed', text: 'done' })
+    expect(beats).toBeGreaterThan(1)
+  })
+})

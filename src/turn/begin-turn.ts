@@ -3,10 +3,11 @@ import { Message } from '../records/message.ts'
 import { Media } from '../spool/media.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Turn } from './turn.ts'
-import type { TurnInput } from './turn-input.ts'
+import type { ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Refuses input that no turn can be made of, before anything is touched. */
-export function checkInput({ conversation, message, attachments = [] }: TurnInput): void {
+export function checkInput(input: TurnInput): void {
+  const { conversation, message, attachments = [] } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
   if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
     throw invalid('attachments', 'must be a list of Media')
@@ -16,6 +17,22 @@ export function checkInput({ conversation, message, attachments = [] }: TurnInpu
   }
   if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
     throw invalid('conversation', 'must be a non-empty string, or be left out')
+  }
+  checkSignal(input)
+}
+
+/** Refuses what no turn can go on with. */
+export function checkResume(input: ResumeInput): void {
+  const { conversation, decisions } = input
+  if (typeof conversation !== 'string') throw invalid('conversation', 'must be a string')
+  if (!Array.isArray(decisions)) throw invalid('decisions', 'must be a list; it may be empty')
+  checkSignal(input)
+}
+
+/** Found out later, it would leave the conversation held by nobody. */
+export function checkSignal({ signal }: Pick<TurnInput, 'signal'>): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw invalid('signal', 'must be an AbortSignal, or be left out')
   }
 }
 

@@ -276,11 +276,32 @@ describe('TurnRunner', () => {
     ['a message that is no text', { message: 5 as unknown as string }],
     ['attachments that are no media', { message: 'x', attachments: [{}] as never[] }],
     ['an empty conversation', { message: 'x', conversation: '' }],
+    ['a signal that is none', { message: 'x', conversation: 'c', signal: {} as AbortSignal }],
+    ['no signal but null', { message: 'x', conversation: 'c', signal: null as never }],
   ])('refuses %s before anything is touched', async (_, input) => {
     const store = memoryStore()
     const runner = new TurnRunner({ executor: async () => ({ answer: 'x' }), store })
     await expect(runner.run(input)).rejects.toMatchObject({ code: 'E_INVALID_TURN_INPUT' })
+    const { outcome } = runner.stream(input)
+    await expect(outcome).rejects.toMatchObject({ code: 'E_INVALID_TURN_INPUT' })
     expect(await store.conversations()).toEqual([])
+  })
+
+  it.each([
+    ['without decisions', { conversation: 'c' }],
+    ['with one that is no list', { conversation: 'c', decisions: { gate: 'g', approve: true } }],
+    ['without a conversation', { decisions: [] }],
+    ['with a signal that is none', { conversation: 'c', decisions: [], signal: 5 }],
+  ])('refuses to resume %s, and holds nothing', async (_, input) => {
+    const store = memoryStore()
+    const runner = new TurnRunner({ executor: async () => ({ answer: 'x' }), store })
+    await runner.run({ message: 'go', conversation: 'c' })
+    const refusal = { code: 'E_INVALID_TURN_INPUT' }
+    await expect(runner.resume(input as never)).rejects.toMatchObject(refusal)
+    if ('signal' in input) {
+      await expect(runner.recover(input as never)).rejects.toMatchObject(refusal)
+    }
+    expect((await store.conversation('c'))?.holder).toBeUndefined()
   })
 
   it.each([

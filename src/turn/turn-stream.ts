@@ -36,8 +36,11 @@ export function turnStream<Output>(
   let wake = () => {}
   let isOver = false
   const abort = new AbortController()
-  const signal = input.signal ? AbortSignal.any([input.signal, abort.signal]) : abort.signal
-  const { conversation } = input
+  const { conversation, signal: given } = input
+  // One that is none is left for the turn to refuse.
+  const isSignal = given === undefined || given instanceof AbortSignal
+  const joined = given && isSignal ? AbortSignal.any([given, abort.signal]) : abort.signal
+  const signal = isSignal ? joined : given
   const offs = NAMES.map((type) =>
     runner.on(type, (content, origin) => {
       if (origin.conversation !== conversation) return

@@ -205,6 +205,28 @@ describe('TurnRunner.stream', () => {
     expect((await runner.stream({ message: 'go' }).outcome).conversation).toBe('id-0')
   })
 
+  it('ends every loop over it, and gives each piece once', async () => {
+    const { runner } = setUp()
+    const stream = runner.stream({ message: 'go' })
+    const types: string[] = []
+    const read = async () => {
+      for await (const event of stream) types.push(event.type)
+    }
+    await Promise.all([read(), read(), read()])
+    expect(types).toHaveLength(8)
+    await read()
+    expect(types).toHaveLength(8)
+  })
+
+  it('keeps what nobody reads until somebody does', async () => {
+    const { runner } = setUp()
+    const stream = runner.stream({ message: 'go' })
+    expect(await stream.outcome).toMatchObject({ status: 'completed' })
+    const types: string[] = []
+    for await (const event of stream) types.push(event.type)
+    expect(types).toHaveLength(8)
+  })
+
   it('aborts the turn when the loop is left, and has ended then', async () => {
     const model = scriptedModel([[{ call: 'look' }], { until: byHand().promise }])
     const { runner, store } = setUp(model)

@@ -33,7 +33,13 @@ export function turnStream<Output>(
   run: (input: TurnInput) => Promise<TurnOutcome<Output>>,
 ): TurnStream<Output> {
   const queue: TurnEvent[] = []
-  let wake = () => {}
+  /** Whoever waits for more: one stream may be read in several places. */
+  let waiting: (() => void)[] = []
+  const wake = () => {
+    const all = waiting
+    waiting = []
+    for (const resolve of all) resolve()
+  }
   let isOver = false
   const abort = new AbortController()
   const { conversation, signal: given } = input
@@ -62,7 +68,7 @@ export function turnStream<Output>(
           const event = queue.shift()
           if (event !== undefined) yield event
           else if (isOver) return void (await outcome)
-          else await new Promise<void>((resolve) => (wake = resolve))
+          else await new Promise<void>((resolve) => waiting.push(resolve))
         }
       } finally {
         if (!isOver) {

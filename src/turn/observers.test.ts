@@ -227,6 +227,23 @@ describe('TurnRunner.stream', () => {
     expect(types).toHaveLength(8)
   })
 
+  it('is read at once, however much of it has waited', async () => {
+    const pieces = 60_000
+    const runner = new TurnRunner({
+      executor: async (_, { message }) => {
+        for (let n = 0; n < pieces; n++) message({ id: 'm', delta: `${n}` })
+        return { answer: '' }
+      },
+    })
+    const stream = runner.stream({ message: 'go' })
+    await stream.outcome
+    const deltas: string[] = []
+    const start = performance.now()
+    for await (const event of stream) if (event.type === 'message') deltas.push(event.delta)
+    expect(performance.now() - start).toBeLessThan(2_000)
+    expect(deltas).toEqual(Array.from({ length: pieces }, (_, n) => `${n}`))
+  })
+
   it('aborts the turn when the loop is left, and has ended then', async () => {
     const model = scriptedModel([[{ call: 'look' }], { until: byHand().promise }])
     const { runner, store } = setUp(model)

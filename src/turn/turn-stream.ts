@@ -32,7 +32,16 @@ export function turnStream<Output>(
   input: TurnInput & { readonly conversation: string },
   run: (input: TurnInput) => Promise<TurnOutcome<Output>>,
 ): TurnStream<Output> {
-  const queue: TurnEvent[] = []
+  let queue: TurnEvent[] = []
+  /** What is read next, last first: taking the first of a long list moves all the others. */
+  let ahead: TurnEvent[] = []
+  const take = () => {
+    if (ahead.length === 0) {
+      ahead = queue.reverse()
+      queue = []
+    }
+    return ahead.pop()
+  }
   /** Whoever waits for more: one stream may be read in several places. */
   let waiting: (() => void)[] = []
   const wake = () => {
@@ -65,7 +74,7 @@ export function turnStream<Output>(
     async *[Symbol.asyncIterator]() {
       try {
         for (;;) {
-          const event = queue.shift()
+          const event = take()
           if (event !== undefined) yield event
           else if (isOver) return void (await outcome)
           else await new Promise<void>((resolve) => waiting.push(resolve))

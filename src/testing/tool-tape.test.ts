@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
+import { checksum } from '../core/checksum.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
+import type { TurnOutcome } from '../turn/outcome.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
 import { eventRecorder } from './event-recorder.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { type TapedCall, toolTape } from './tool-tape.ts'
-import { sampleTool } from './turn-samples.ts'
+import { byHand, sampleTool } from './turn-samples.ts'
 
 const picture = () =>
   new Media({
@@ -97,9 +99,52 @@ describe('toolTape', () => {
     const tape = toolTape()
     await play(tape, 'record').run()
     const [only] = tape.calls
-    const extra = { ...(only as TapedCall), tool: 'other', checksum: '0'.repeat(64) }
+    const args = { q: 'z' }
+    const sum = checksum('other', args)
+    const extra = { ...(only as TapedCall), tool: 'other', args, checksum: sum }
     const again = toolTape({ calls: [...tape.calls, extra] })
     await play(again, 'replay').run()
     expect(() => again.done()).toThrow('`other` was never called')
+  })
+
+  it('gives identical calls that ran side by side each its own result again', async () => {
+    const twins = () =>
+      scriptedModel([
+        [
+          { call: 'ask', id: 'a' },
+          { call: 'ask', id: 'b' },
+          { call: 'ask', id: 'c' },
+        ],
+        [{ text: 'done' }],
+      ])
+    const ends = [byHand<string>(), byHand<string>(), byHand<string>()]
+    let next = 0
+    const ask = sampleTool('ask', () => ends[next++]?.promise ?? 'never')
+    const tape = toolTape()
+    const recording = new TurnRunner({ model: twins(), tools: [ask], middleware: [tape.record] })
+    const running = recording.run({ message: 'go' })
+    for (const at of [1, 2, 0]) {
+      ends[at]?.resolve(`answer ${at}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    const texts = ({ toolCalls }: TurnOutcome) =>
+      Promise.all(toolCalls.map(({ results }) => (results as SpooledJsonArtifact).asString()))
+    expect(await texts(await running)).toEqual(['answer 0', 'answer 1', 'answer 2'])
+    const again = toolTape({ calls: tape.calls })
+    const replaying = new TurnRunner({ model: twins(), tools: [ask], middleware: [again.replay] })
+    const replayed = await replaying.run({ message: 'go' })
+    expect(await texts(replayed)).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  })
+
+  it('refuses a tape whose arguments or checksums were altered, and names each call', async () => {
+    const tape = toolTape()
+    await play(tape, 'record').run()
+    const altered = tape.calls.map((call) =>
+      call.tool === 'text' ? { ...call, args: { q: 'b' } } : call,
+    )
+    expect(() => toolTape({ calls: altered })).toThrow('call 1, `text`, is not that of')
+    const forged = tape.calls.map((call) => ({ ...call, checksum: '0'.repeat(64) }))
+    expect(() => toolTape({ calls: forged })).toThrow('call 5, `several`')
+    expect(() => toolTape({ calls: tape.calls })).not.toThrow()
   })
 })

@@ -2,6 +2,7 @@ import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { SpooledMarkdownArtifact } from '../artifacts/spooled-markdown-artifact.ts'
 import { SpooledTableArtifact } from '../artifacts/spooled-table-artifact.ts'
+import { checksum } from '../core/checksum.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
@@ -61,15 +62,24 @@ export function toolTape(
   } = {},
 ): ToolTape {
   const calls = [...(options.calls ?? [])]
+  checkCalls(calls)
   const left = [...calls]
+  /** When each of the calls was asked for: identical ones are told apart by nothing else. */
+  const order = calls.map(() => 0)
+  let asked = 0
   const unexpected: string[] = []
   let isReplaying = false
   return {
     calls,
     record: {
       async call(_, next) {
+        const turn = ++asked
         const call = await next()
-        calls.push(await taped(call))
+        const entry = await taped(call)
+        const later = order.findIndex((other) => other > turn)
+        const place = later < 0 ? calls.length : later
+        calls.splice(place, 0, entry)
+        order.splice(place, 0, turn)
         return call
       },
     },
@@ -93,6 +103,16 @@ export function toolTape(
       if (problems.length > 0) throw scriptError('The tape', problems)
     },
   }
+}
+
+/** A tape is a file that people edit: what it would replay must be what it says it is. */
+function checkCalls(calls: readonly TapedCall[]): void {
+  const problems = calls.flatMap((call, at) =>
+    call.checksum === checksum(call.tool, call.args)
+      ? []
+      : `the checksum of call ${at + 1}, \`${call.tool}\`, is not that of its arguments: record it anew`,
+  )
+  if (problems.length > 0) throw scriptError('The tape', problems)
 }
 
 async function taped({ tool, args, checksum, settlement, results }: ToolCall): Promise<TapedCall> {

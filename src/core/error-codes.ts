@@ -60,6 +60,8 @@ export interface ErrorData {
    * which of them stays; names that begin with `artifact_` belong to the kit.
    */
   E_TOOL_COLLISION: { readonly tool: string }
+  /** A runner's tools are fixed when it is made: nobody adds to them, or takes from them, in a turn. */
+  E_REGISTRY_FROZEN: { readonly tool: string }
   /**
    * A tool used something its context does not offer. Run it in a `TurnRunner`, or pass the
    * capability to `executor`.

@@ -6,7 +6,10 @@ import type { CollisionPolicy } from './tool-options.ts'
 /** Names that belong to forged tools; a user's tool must not shadow them. */
 const FORGED_PREFIX = 'artifact_'
 
-/** The tools of a turn, by name. Only names that were registered are known, whatever objects inherit. */
+/**
+ * The tools of a turn, by name. Only names that were registered are known, whatever objects inherit. One that is
+ * frozen, as a runner's is, stays as it is.
+ */
 export class ToolRegistry implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>()
   #list: readonly Tool[] | undefined
@@ -18,6 +21,7 @@ export class ToolRegistry implements Iterable<Tool> {
   /** Adds a tool; two of one name collide by `onCollision`, the tool's own policy unless given. */
   register(tool: Tool, onCollision?: CollisionPolicy): this {
     requireTool(tool)
+    requireOpen(this, tool.name)
     if (this.#tools.has(tool.name)) {
       const policy = onCollision ?? tool.onCollision
       if (policy === 'keep') return this
@@ -43,6 +47,7 @@ export class ToolRegistry implements Iterable<Tool> {
   }
 
   delete(name: string): boolean {
+    requireOpen(this, name)
     this.#list = undefined
     return this.#tools.delete(name)
   }
@@ -70,6 +75,12 @@ export class ToolRegistry implements Iterable<Tool> {
   [Symbol.iterator](): IterableIterator<Tool> {
     return this.#tools.values()
   }
+}
+
+function requireOpen(registry: ToolRegistry, tool: string): void {
+  if (!Object.isFrozen(registry)) return
+  const message = `The tools of a runner are fixed when it is made: \`${tool}\` can neither be added nor taken away now. Make a registry of your own, or another runner.`
+  throw new BobbinError('E_REGISTRY_FROZEN', message, { tool })
 }
 
 function requireTool(tool: unknown): asserts tool is Tool {

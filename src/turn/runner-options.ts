@@ -117,10 +117,13 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
       'Pass `fileSpool(folder)`',
     )
   }
+  const tools = new ToolRegistry(options.tools)
+  // A turn is shown this very registry, and must not change it for all others.
+  Object.freeze(tools)
   return {
     executor,
     model: options.model,
-    tools: new ToolRegistry(options.tools),
+    tools,
     instructions: options.instructions,
     store,
     spool,

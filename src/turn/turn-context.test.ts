@@ -48,3 +48,33 @@ it('tells of the turn as it is, in copies and behind other objects too', async (
   expect(await secondIteration((ctx) => Object.create(ctx))).toEqual(direct)
   expect(await secondIteration((ctx) => new Proxy(ctx, {}))).toEqual(direct)
 })
+
+it('lets nobody take tools or calls away from the turns that follow', async () => {
+  const refusals: unknown[] = []
+  const attempt = (change: () => unknown) => {
+    try {
+      change()
+    } catch (error) {
+      refusals.push(error)
+    }
+  }
+  const counts: number[] = []
+  const runner = new TurnRunner({
+    tools: [look],
+    executor: async (ctx) => {
+      counts.push(ctx.turnToolCalls.length)
+      attempt(() => ctx.tools.delete('look'))
+      attempt(() => ctx.tools.register(sampleTool('other', () => 'x')))
+      ;(ctx.turnToolCalls as unknown[]).length = 0
+      const call = { tool: 'look', args: {} }
+      return ctx.iteration === 1 ? { calls: [call] } : { answer: ctx.tools.names.join() }
+    },
+  })
+  for (const conversation of ['one', 'one', 'two']) {
+    const outcome = await runner.run({ message: 'go', conversation })
+    expect(outcome).toMatchObject({ text: 'look', toolCalls: [{ settlement: 'ok' }] })
+  }
+  expect(counts).toEqual([0, 1, 1, 2, 0, 1])
+  expect(refusals).toHaveLength(12)
+  expect(refusals[0]).toMatchObject({ code: 'E_REGISTRY_FROZEN', data: { tool: 'look' } })
+})

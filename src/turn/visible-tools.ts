@@ -6,9 +6,9 @@ import type { Conversation } from './conversation.ts'
 /** How many of the newest calls a request offers to artifact tools. */
 const VISIBLE_CALLS = 64
 
-/** The calls that are visible in a request, newest last. */
+/** The calls that are visible in a request, newest last; a copy, which whoever asks may sort or cut. */
 export function visibleCalls({ calls }: Conversation): readonly ToolCall[] {
-  return newest(calls)
+  return calls.slice(-VISIBLE_CALLS)
 }
 
 const newest = (calls: readonly ToolCall[]) =>
@@ -29,6 +29,7 @@ export function visibleTools(own: ToolRegistry, conversation: Conversation): () 
       forgedAt = artifactCalls.length
       const forged = SpooledArtifact.forgeTools({ turnToolCalls: newest(artifactCalls) })
       tools = new ToolRegistry(own).merge(forged)
+      Object.freeze(tools)
     }
     return tools
   }

@@ -189,6 +189,8 @@ export interface ErrorData {
   E_INVALID_DECISION: { readonly gate: string; readonly path: string; readonly rule: string }
   /** What a turn was asked to do cannot be used. */
   E_INVALID_TURN_INPUT: InvalidField
+  /** What an executor decided is of no use; none of its calls were run. */
+  E_INVALID_EXECUTOR_DECISION: InvalidField
   /** Turns are nested deeper than they may be. */
   E_NESTED_TOO_DEEP: { readonly limit: number }
   /** A test's script was not followed: something unexpected was asked for, or something was left over. */

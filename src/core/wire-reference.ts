@@ -63,6 +63,12 @@ export function frozenWire(wire: WireReference): WireReference {
   return Own.is(wire) ? wire : (plainWire(wire) ?? Object.freeze({ ...wire }))
 }
 
+/** Whether a record takes this reference. */
+export function isWireReference(wire: unknown): boolean {
+  if (typeof wire !== 'object' || wire === null) return false
+  return Own.is(wire) || v.is(wireReferenceSchema, wire)
+}
+
 /** Field by field: copies of objects whose shapes keep changing are several times slower. */
 function plainWire(wire: WireReference): WireReference | undefined {
   const { provider, api, type, callId, itemId, outputId, origin } = wire

@@ -1,11 +1,11 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { JsonObject } from '../core/json.ts'
-import { frozenWire } from '../core/wire-reference.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { type ReadRequest, readRequest } from './admission.ts'
+import { callWire } from './check-decision.ts'
 import { taintNote } from './conversation-log.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem, OWN_WIRE } from './item-records.ts'
@@ -136,7 +136,7 @@ function askedCall(
   unfinished: string | undefined,
 ): AskedCall {
   const { args, rawArgs } = request
-  const wire = given === OWN_WIRE ? given : frozenWire(given)
+  const wire = given === OWN_WIRE ? given : callWire(tool, given)
   const item: CallItem = { type: 'call', id, tool, args, wire, executedBy: 'runner', response }
   // A wire's own form of what is on the spool would bring the megabytes back.
   const kept = typeof rawArgs === 'object' ? undefined : providerData

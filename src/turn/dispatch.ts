@@ -1,5 +1,6 @@
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { askCalls } from './ask-calls.ts'
+import { checkDecision } from './check-decision.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
@@ -18,6 +19,7 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     const { iteration } = turn
     if (observed.has('iterationStart')) observed.emit('iterationStart', { iteration }, origin)
     const decision = await decide(turn)
+    checkDecision(decision)
     addUsage(turn, decision)
     let end: DispatchEnd | undefined
     // An answer that came too late is not recorded; calls are, as calls that did not run.

@@ -93,6 +93,39 @@ describe('TurnRunner', () => {
     ])
   })
 
+  it.each([
+    ['nothing', undefined, 'must be an object'],
+    ['neither calls nor an answer', {}, '`calls`'],
+    ['calls that are no list', { calls: new Set() }, '`calls`'],
+    ['an answer that is no text', { answer: 5 }, '`answer`'],
+    ['no call', { calls: [{ tool: 'write', args: {} }, null] }, '`calls[1]`'],
+    ['a call without a tool', { calls: [{ args: {} }] }, '`calls[0].tool`'],
+    ['an id that is no text', { calls: [{ id: 5, tool: 'write', args: {} }] }, '`calls[0].id`'],
+    ['a wire that is none', { calls: [{ tool: 'write', args: {}, wire: {} }] }, '`wire`'],
+    ['no wire but null', { calls: [{ tool: 'write', args: {}, wire: null }] }, '`wire`'],
+    [
+      'a wire with an id that is no text',
+      {
+        calls: [
+          {
+            tool: 'write',
+            args: {},
+            wire: { provider: 'p', api: 'a', type: 't', origin: 'natural', callId: 7 },
+          },
+        ],
+      },
+      '`wire`',
+    ],
+  ])('runs nothing of a decision with %s, and says why', async (_, decision, words) => {
+    let runs = 0
+    const write = sampleTool('write', () => `${++runs}`, { effect: 'write' })
+    const executor = async () => decision as never
+    const outcome = await new TurnRunner({ executor, tools: [write] }).run({ message: 'go' })
+    expect(outcome).toMatchObject({ status: 'failed', reason: { code: 'EXECUTOR_FAILED' } })
+    expect(outcome.reason?.message).toContain(words)
+    expect(runs).toBe(0)
+  })
+
   it('settles a call that ran and whose arguments or results cannot be recorded', async () => {
     class Odd extends SpooledArtifact {
       constructor(reader: SpoolReader) {

@@ -94,6 +94,16 @@ describe('subAgent', () => {
     expect(end?.entry.data).toMatchObject({ status: 'aborted' })
   })
 
+  it('stops in time when its call is given up', async () => {
+    const tool = research({ executor: () => byHand<never>().promise }, { timeoutMs: 20 })
+    const runner = new TurnRunner({ model: askOnce(), tools: [tool] })
+    const recorder = eventRecorder(runner)
+    const { toolCalls } = await runner.run({ message: 'go' })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(toolCalls).toMatchObject([{ settlement: 'timed-out' }])
+    expect(recorder.of('warning')).toEqual([])
+  })
+
   it('hands policy and taint down, and taint back up', async () => {
     let writes = 0
     const write = () => sampleTool('write', () => `${++writes}`, { effect: 'write' })

@@ -88,6 +88,8 @@ async function runNested(
     onEnd: (turn) => report(link, turn),
   })
   if (outcome.status === 'completed') return outcome.text
+  // It stopped because it was told to, and in time.
+  if (outcome.status === 'aborted') signal.throwIfAborted()
   if (link !== undefined) link.gates = outcome.gates
   throw new Error(
     `it ended ${outcome.status}: ${outcome.reason?.message ?? 'no reason was given.'}`,

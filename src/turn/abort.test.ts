@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { BobbinError } from '../core/error.ts'
+import { memoryStore } from '../store/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { abortFaults } from '../testing/turn-abort-proof.ts'
 import { byHand, sampleTool } from '../testing/turn-samples.ts'
+import { Tool } from '../tools/tool.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const hang = () => new Promise<never>(() => {})
@@ -86,6 +89,29 @@ describe('an abort', () => {
     const outcome = await runner.run({ message: 'go', signal: abort.signal })
     expect(outcome).toMatchObject({ status: 'aborted', toolCalls: [{ settlement: 'aborted' }] })
     expect(runs).toBe(0)
+  })
+
+  it('by a schema opens no gate that nobody would ever come to', async () => {
+    const abort = new AbortController()
+    const store = memoryStore()
+    const schema = z.object({}).refine(() => {
+      abort.abort()
+      return true
+    })
+    const pay = new Tool({
+      name: 'pay',
+      description: 'Pays.',
+      inputSchema: schema,
+      approval: true,
+      handler: () => 'paid',
+    })
+    const plain = sampleTool('plain', () => 'x', { approval: true })
+    const model = scriptedModel([[{ call: 'pay' }, { call: 'plain' }]])
+    const runner = new TurnRunner({ model, tools: [pay as Tool, plain], store })
+    const outcome = await runner.run({ message: 'go', conversation: 'k', signal: abort.signal })
+    expect(outcome.status).toBe('aborted')
+    expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['aborted', 'aborted'])
+    expect(await store.count({ conversation: 'k', kind: 'gate-opened' })).toBe(0)
   })
 
   it('of a tool that must not repeat leaves its call in doubt', async () => {

@@ -375,6 +375,24 @@ describe('a decision that does not hold', () => {
     expect(paid).toEqual([])
   })
 
+  it('is refused when the call that was approved is another one by now', async () => {
+    const { store, gate, paid, clock } = await suspended()
+    const altered: typeof store = {
+      ...store,
+      async *entries(...given) {
+        for await (const entry of store.entries(...given)) {
+          const isCall = entry.kind === 'history-item' && entry.data['type'] === 'call'
+          yield isCall ? { ...entry, data: { ...entry.data, args: { to: 'eve' } } } : entry
+        }
+      },
+    }
+    const model = scriptedModel([[{ text: 'done' }]])
+    const runner = new TurnRunner({ model, tools: [payTool(paid)], store: altered, clock })
+    const outcome = await runner.resume({ conversation: 'k', decisions: [yes(gate)] })
+    expect(outcome.toolCalls).toMatchObject([{ settlement: 'refused' }])
+    expect(paid).toEqual([])
+  })
+
   it('is abandoned when a good decision was not used in its time', async () => {
     const { store, gate, resumeWith, paid, clock } = await suspended()
     await store.decideGate('k', gate.id, { verdict: 'approved', decidedBy: 'ann' })

@@ -5,6 +5,7 @@ import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedPart, type ScriptedStep, scriptedModel } from '../testing/scripted-model.ts'
 import { sampleTool } from '../testing/turn-samples.ts'
 import type { ToolOptions } from '../tools/tool-options.ts'
+import type { Middleware } from './middleware.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -90,9 +91,18 @@ describe('the repeat guard', () => {
   })
 
   it('counts and spares a tool that polls', async () => {
-    const played = await play([...times(12, [again]), [{ text: 'ok' }]], {}, { repeat: false })
+    const counts: number[] = []
+    const count: Middleware = {
+      async call({ ctx, checksum }, next) {
+        counts.push(ctx.toolCallCount(checksum))
+        return next()
+      },
+    }
+    const options = { middleware: [count] }
+    const played = await play([...times(12, [again]), [{ text: 'ok' }]], options, { repeat: false })
     expect(played.outcome.status).toBe('completed')
     expect(played.runs).toBe(12)
+    expect(counts).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
   })
 
   it('lets the executor count, those in flight included', async () => {

@@ -9,6 +9,7 @@ import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { Tool } from '../tools/tool.ts'
+import type { Executor } from './executor.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const add = new Tool({
@@ -91,6 +92,31 @@ describe('TurnRunner', () => {
       'c4',
       'c5',
     ])
+  })
+
+  it.each([
+    ['text that is cut off', '{"q":"a"'],
+    ['a key twice', '{"q":"a","q":"b"}'],
+    ['an integer that would be rounded', '{"q":9007199254740993}'],
+    ['no object', '[]'],
+    ['no text at all', undefined],
+    ['a date', { q: new Date(0) }],
+  ])('never runs a tool whose schema takes anything with arguments of %s', async (_, args) => {
+    let runs = 0
+    const lenient = new Tool({
+      name: 'lenient',
+      description: 'Takes anything.',
+      inputSchema: z.looseObject({}),
+      effect: 'write',
+      handler: () => `${++runs}`,
+    })
+    const executor: Executor = async ({ iteration }) =>
+      iteration > 1 ? { answer: 'ok' } : { calls: [{ tool: 'lenient', args: args as string }] }
+    const runner = new TurnRunner({ executor, tools: [lenient] })
+    const { toolCalls, status } = await runner.run({ message: 'go' })
+    expect(runs).toBe(0)
+    expect(status).toBe('completed')
+    expect(toolCalls).toMatchObject([{ settlement: 'refused', args: { $unparsed: {} } }])
   })
 
   it.each([

@@ -80,11 +80,10 @@ function attemptedRecord(
     return recordOf(turn, admitted, end, trust)
   } catch (error) {
     turn.observed.emit('error', { error, where: 'record' }, turn.origin)
-    const { asked, tool, intent } = admitted
+    const { asked, tool } = admitted
     const text = `The call was run, and what came of it cannot be kept: ${errorText(error)}`
     const results = new Tokenizable(text)
-    const editOf = intent?.editOf
-    return recordCall(turn, asked, { settlement: 'failed', results, tool, editOf, trust })
+    return recordCall(turn, asked, { settlement: 'failed', results, tool, trust })
   }
 }
 

@@ -73,6 +73,14 @@ export class HeldConversation implements MemoryState {
     return this.#ofKind(kind)?.has(id) === true
   }
 
+  /** Its gates, each with the place in the store of the entry that opened it. */
+  gatesAt(): { readonly gate: GateRow; readonly position: number }[] {
+    const opened = this.#ofKind('gate-opened')
+    return [...this.gates].map(([id, gate]) => {
+      return { gate, position: this.log.position(opened?.get(id) as number) }
+    })
+  }
+
   /** Takes in an entry that never changes, as it is. */
   keep(entry: NewEntry, stamp: AppendStamp): void {
     this.#index(entry.kind, idColumn(entry))

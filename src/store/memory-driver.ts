@@ -153,9 +153,13 @@ export function memoryDriver(): StoreDriver {
     gate: async (conversation, id) => held.get(conversation)?.gates.get(id),
 
     async gates({ conversation, open, limit }) {
-      const chosen = conversation === undefined ? [...held.keys()].sort() : [conversation]
-      const all = chosen.flatMap((id) => [...(held.get(id)?.gates.values() ?? [])])
-      return all.filter(({ state }) => !open || !CLOSED_STATES.includes(state)).slice(0, limit)
+      const chosen = conversation === undefined ? [...held.values()] : [held.get(conversation)]
+      return chosen
+        .flatMap((known) => known?.gatesAt() ?? [])
+        .filter(({ gate }) => !open || !CLOSED_STATES.includes(gate.state))
+        .sort((a, b) => a.position - b.position)
+        .slice(0, limit)
+        .map(({ gate }) => gate)
     },
 
     async replaceGate(gate, expected) {

@@ -33,7 +33,7 @@ export interface StoreDriver {
   conversation(id: string): Promise<ConversationRow | undefined>
   conversations(after: string, limit: number): Promise<readonly ConversationRow[]>
   gate(conversation: string, id: string): Promise<GateRow | undefined>
-  /** In order of conversation and id; `open` gates are those not consumed, expired or abandoned. */
+  /** In the order in which they were opened; `open` gates are those not consumed, expired or abandoned. */
   gates(query: GateQuery): Promise<readonly GateRow[]>
   /** Replaces a gate if its digest is still `expected`. */
   replaceGate(gate: GateRow, expected: string): Promise<boolean>

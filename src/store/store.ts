@@ -68,7 +68,10 @@ export interface Store {
   key(conversation: string): Promise<Uint8Array>
 
   gate(conversation: string, id: string): Promise<Gate | undefined>
-  /** Gates that wait for a decision or for their use, of one conversation or of all; at most 1,000. */
+  /**
+   * Gates that wait for a decision or for their use, of one conversation or of all, in the order in which they
+   * were opened; at most 1,000.
+   */
   openGates(conversation?: string): Promise<readonly Gate[]>
   /**
    * Decides a pending gate by compare-and-set, from any process, without an epoch. `E_GATE_STATE` when it is

@@ -40,6 +40,29 @@ export const storeGateChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'lists open gates in the order in which they were opened',
+    async run({ store }) {
+      const open = async (conversation: string, epoch: number, ids: readonly string[]) =>
+        store.append(
+          conversation,
+          epoch,
+          ids.map((id) => sample.gateOpened('t', id)),
+        )
+      const late = await store.acquire('z', { owner: 'test' })
+      const early = await store.acquire('a', { owner: 'test' })
+      await open('z', late.epoch, ['m', 'b'])
+      await open('a', early.epoch, ['z', 'y', 'nul\0'])
+      await open('z', late.epoch, ['a'])
+      await store.decideGate('z', 'm', approval)
+      await store.append('a', early.epoch, [sample.gateClosed('t', 'y', 'abandoned')])
+      const ids = async (conversation?: string) =>
+        (await store.openGates(conversation)).map(({ id }) => id)
+      assert.deepEqual(await ids('z'), ['m', 'b', 'a'])
+      assert.deepEqual(await ids('a'), ['z', 'nul\0'])
+      assert.deepEqual(await ids(), ['m', 'b', 'z', 'nul\0', 'a'])
+    },
+  },
+  {
     name: 'takes one decision, from any handle, and lets it be used once',
     async run(context) {
       const { store, clock, again } = context

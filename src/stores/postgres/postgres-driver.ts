@@ -36,6 +36,9 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
   const REF = `(SELECT ref FROM ${conversations} WHERE id = $1)`
   const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
     FROM ${gates} g JOIN ${conversations} c ON c.ref = g.conversation`
+  // A gate that somebody put there by hand has no such entry.
+  const OPENING = `LEFT JOIN ${entries} e
+    ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
   const dialect = { conversations, parameter: (n: number) => `$${n}` }
 
   const locate = async (
@@ -177,7 +180,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
     gates: ({ conversation, open, limit }) =>
       read('list gates', async (queries) => {
         const parts = [open ? OPEN_GATE : 'true', ...(conversation ? ['c.id = $2'] : [])]
-        const sql = `${GATE} WHERE ${parts.join(' AND ')} ORDER BY c.id, g.id LIMIT $1`
+        const sql = `${GATE} ${OPENING} WHERE ${parts.join(' AND ')} ORDER BY e.position LIMIT $1`
         const values = conversation === undefined ? [limit] : [limit, conversation]
         return (await queries.rows(sql, values)).map(gateRow)
       }),

@@ -18,6 +18,9 @@ import {
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
 const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
   FROM bobbin_gates g JOIN bobbin_conversations c ON c.ref = g.conversation`
+/** The entry that opened a gate; a gate that somebody put there by hand has none. */
+const OPENING = `LEFT JOIN bobbin_entries e
+  ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
 const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 
@@ -151,7 +154,7 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const states = open ? OPEN_GATE : '1'
         const inOne = conversation === undefined ? [] : [conversation]
         const where = conversation === undefined ? states : `${states} AND c.id = ?`
-        const sql = `${GATE} WHERE ${where} ORDER BY c.id, g.id LIMIT ?`
+        const sql = `${GATE} ${OPENING} WHERE ${where} ORDER BY e.position LIMIT ?`
         return sqlite
           .statement(sql)
           .all([...inOne, limit])

@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts'
-import { columnText } from './entry-text.ts'
 import { decidedGate, decodeGate, encodeGate, gateAt } from './gate-row.ts'
 import type { Store } from './store.ts'
 import type { StoreDriver } from './store-driver.ts'
 import { notFound } from './store-errors.ts'
+import { conversationId, textColumn } from './store-input.ts'
 
 const MAX_GATES = 1000
 const MAX_TRIES = 5
@@ -15,13 +15,13 @@ export function createGates(
 ): Pick<Store, 'gate' | 'openGates' | 'decideGate'> {
   return {
     async gate(conversation, id) {
-      const row = await driver.gate(conversation, columnText(id))
+      const row = await driver.gate(conversationId(conversation), textColumn(id, 'id'))
       return row && gateAt(decodeGate(row), clock.now())
     },
 
     async openGates(conversation) {
       const rows = await driver.gates({
-        ...(conversation !== undefined && { conversation }),
+        ...(conversation !== undefined && { conversation: conversationId(conversation) }),
         open: true,
         limit: MAX_GATES,
       })
@@ -29,9 +29,11 @@ export function createGates(
     },
 
     async decideGate(conversation, id, decision) {
+      conversationId(conversation)
+      const column = textColumn(id, 'id')
       // Whoever loses the race reads again, finds the gate decided, and is told so.
       for (let tries = 1; ; tries++) {
-        const row = await driver.gate(conversation, columnText(id))
+        const row = await driver.gate(conversation, column)
         if (row === undefined) throw notFound('gate', id)
         const decided = decidedGate(decodeGate(row), decision, clock.now())
         if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided

@@ -12,7 +12,7 @@ import { APPENDED } from './appended.ts'
 import { conversationKeys } from './conversation-keys.ts'
 import { createGates } from './create-gates.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
-import { assertNewEntry, columnsOf, columnText, decodeEntry } from './entry-text.ts'
+import { assertNewEntry, columnsOf, decodeEntry } from './entry-text.ts'
 import { exportConversation } from './export-conversation.ts'
 import { importConversation } from './import-conversation.ts'
 import { LastingEntry } from './lasting-entry.ts'
@@ -21,13 +21,21 @@ import type { Redact } from './redaction.ts'
 import {
   type ConversationInfo,
   DEFAULT_LEASE_MS,
-  type EntryFilter,
   type Lease,
   type Store,
   type StoredBlob,
 } from './store.ts'
 import type { AppendOutcome, ConversationRow, StoreDriver } from './store-driver.ts'
 import { invalidInput, notFound, staleRunner } from './store-errors.ts'
+import {
+  columnFilter,
+  conversationId,
+  entryKind,
+  pageSize,
+  positionAfter,
+  textColumn,
+  wholeNumber,
+} from './store-input.ts'
 import { verifyConversation } from './verify-conversation.ts'
 
 /** What every store takes. */
@@ -43,7 +51,6 @@ const NO_BLOBS: readonly StoredBlob[] = []
 
 /** How many rows are read at a time. */
 const PAGE = 500
-const MAX_PAGE = 1000
 
 /** A store on top of any database that a driver speaks for. */
 export function createStore(
@@ -62,7 +69,9 @@ export function createStore(
   const settings: AppendSettings = { redact, key: (row) => keys.of(row) }
 
   const planned = (request: AppendRequest) => {
-    const { entries } = request
+    const { conversation, epoch, entries } = request
+    conversationId(conversation)
+    wholeNumber(epoch, 'epoch', 0)
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i] as NewEntry
       // One of our own was made whole.
@@ -100,10 +109,13 @@ export function createStore(
   }
 
   const requireRow = async (id: string): Promise<ConversationRow> => {
-    const row = await driver.conversation(assertConversation(id))
+    const row = await driver.conversation(conversationId(id))
     if (row === undefined) throw notFound('conversation', id)
     return row
   }
+
+  const extend = (conversation: string, epoch: number, until: number) =>
+    driver.extend(conversationId(conversation), wholeNumber(epoch, 'epoch', 0), until)
 
   const store: Store = {
     durable: driver.durable,
@@ -112,14 +124,14 @@ export function createStore(
 
     async acquire(conversation, { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key }) {
       const fresh = keys.forNew(key)
-      const before = await driver.conversation(assertConversation(conversation))
+      const before = await driver.conversation(conversationId(conversation))
       if (before !== undefined) keys.check(before, key)
       const now = clock.now()
       const { granted, created, row } = await driver.acquire({
         conversation,
-        owner: columnText(owner),
+        owner: textColumn(owner, 'owner'),
         now,
-        until: now + leaseMs,
+        until: now + wholeNumber(leaseMs, 'leaseMs', 0),
         force,
         ...fresh,
       })
@@ -130,14 +142,15 @@ export function createStore(
     },
 
     async renew(conversation, epoch, leaseMs = DEFAULT_LEASE_MS) {
-      const row = await driver.extend(conversation, epoch, clock.now() + leaseMs)
+      const until = clock.now() + wholeNumber(leaseMs, 'leaseMs', 0)
+      const row = await extend(conversation, epoch, until)
       if (row === undefined) throw notFound('conversation', conversation)
       if (row.epoch !== epoch) throw staleRunner(conversation, epoch, row.epoch)
       return { ...leaseOf(row), created: false }
     },
 
     async release(conversation, epoch) {
-      const row = await driver.extend(conversation, epoch, 0)
+      const row = await extend(conversation, epoch, 0)
       if (row === undefined || row.epoch === epoch) keys.forget(conversation)
     },
 
@@ -145,8 +158,8 @@ export function createStore(
       append({ conversation, epoch, entries, blobs }, how?.readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
-      assertConversation(conversation)
-      for (let next = from; ; ) {
+      conversationId(conversation)
+      for (let next = wholeNumber(from, 'from', 1); ; ) {
         const rows = await driver.texts(conversation, next, PAGE)
         for (const row of rows) yield decodeEntry(conversation, row)
         const last = rows.at(-1)
@@ -156,13 +169,14 @@ export function createStore(
     },
 
     async get<K extends EntryKind>(conversation: string, kind: K, id: string) {
-      const row = await driver.text(assertConversation(conversation), kind, columnText(id))
+      const column = textColumn(id, 'id')
+      const row = await driver.text(conversationId(conversation), entryKind(kind), column)
       return row && (decodeEntry(conversation, row) as EntryOf<K>)
     },
 
     async find({ limit = 100, after, ...filter }) {
-      const size = Math.min(Math.max(1, Math.trunc(limit)), MAX_PAGE)
-      const rows = await driver.find(columnFilter(filter), positionOf(after), size)
+      const size = pageSize(limit)
+      const rows = await driver.find(columnFilter(filter), positionAfter(after), size)
       const entries = rows.map((row) => ({
         conversation: row.conversation,
         entry: decodeEntry(row.conversation, row),
@@ -171,15 +185,16 @@ export function createStore(
       return { entries, ...(last && rows.length === size && { next: String(last.position) }) }
     },
 
-    count: (filter) => driver.count(columnFilter(filter)),
+    count: async (filter) => driver.count(columnFilter(filter)),
 
     async conversations({ after = '', limit = 100 } = {}) {
-      const size = Math.min(Math.max(1, Math.trunc(limit)), MAX_PAGE)
-      return (await driver.conversations(after, size)).map((row) => infoOf(row, clock.now()))
+      const name = after === '' ? '' : conversationId(after, 'after')
+      const rows = await driver.conversations(name, pageSize(limit))
+      return rows.map((row) => infoOf(row, clock.now()))
     },
 
     async conversation(id) {
-      const row = await driver.conversation(assertConversation(id))
+      const row = await driver.conversation(conversationId(id))
       return row && infoOf(row, clock.now())
     },
 
@@ -188,6 +203,7 @@ export function createStore(
     blob: async (digest) => driver.blob(assertDigest(digest)),
 
     async *digests(conversation) {
+      if (conversation !== undefined) conversationId(conversation)
       for (let after = ''; ; ) {
         const page = await driver.references(conversation, after, PAGE)
         yield* page
@@ -197,7 +213,7 @@ export function createStore(
     },
 
     async delete(conversation) {
-      assertConversation(conversation)
+      conversationId(conversation)
       // First, so that whoever dies in between finds them again.
       for (const nested of await nestedConversations(store, conversation))
         await store.delete(nested)
@@ -251,30 +267,6 @@ function infoOf(row: ConversationRow, now: number): ConversationInfo {
     ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
     ...(seal !== '' && { seal }),
   }
-}
-
-/** A conversation's name stands in indexes and messages, so it is short and clean. */
-function assertConversation(id: string): string {
-  const fits = typeof id === 'string' && id !== '' && id.length <= 512
-  if (fits && id.isWellFormed() && !id.includes('\0')) return id
-  throw invalidInput('conversation', 'must be 1 to 512 characters of well-formed text without NUL')
-}
-
-function columnFilter(filter: EntryFilter): EntryFilter {
-  const { turnId, id, tool, ...rest } = filter
-  return {
-    ...rest,
-    ...(turnId !== undefined && { turnId: columnText(turnId) }),
-    ...(id !== undefined && { id: columnText(id) }),
-    ...(tool !== undefined && { tool: columnText(tool) }),
-  }
-}
-
-function positionOf(after: string | undefined): number {
-  if (after === undefined) return 0
-  const position = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
-  if (Number.isNaN(position)) throw invalidInput('after', 'must be the `next` of an earlier page')
-  return position
 }
 
 /** Says why nothing was appended. */

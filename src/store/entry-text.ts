@@ -9,7 +9,7 @@ import { invalidInput, storeCorrupt } from './store-errors.ts'
 export const MAX_ENTRY_CHARS = 32 * 1024 * 1024
 
 /** Every kind, so that what comes from elsewhere can be checked. */
-const ENTRY_KINDS: readonly EntryKind[] = [
+export const ENTRY_KINDS: readonly EntryKind[] = [
   'message',
   'thought',
   'history-item',

@@ -38,22 +38,6 @@ it('refuses a blob that is neither bytes nor a text', async () => {
   for await (const digest of store.digests('k')) expect.unreachable(digest)
 })
 
-it.each([
-  [-3, [1, 2, 3]],
-  [1.5, [2, 3]],
-  [3.5, []],
-  [Number.NaN, []],
-  [Number.POSITIVE_INFINITY, []],
-])('gives the entries from %s on, as a database does', async (from, expected) => {
-  const store = memoryStore()
-  const { epoch } = await store.acquire('k', { owner: 'me' })
-  const end: NewEntry = { kind: 'turn-end', turnId: 't', data: { status: 'completed' } }
-  await store.append('k', epoch, [end, end, end])
-  const given: number[] = []
-  for await (const { seq } of store.entries('k', { from })) given.push(seq)
-  expect(given).toEqual(expected)
-})
-
 /** Intents of turns, times, epochs and conversations that change in turn, and turns that end together. */
 async function mixedLog(entryOf: (turnId: string, id: string) => NewEntry) {
   let now = 1_000

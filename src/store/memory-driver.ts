@@ -31,7 +31,7 @@ export function memoryDriver(): StoreDriver {
   }
 
   const rowsOf = (conversation: string, from: number, limit: number) => {
-    const start = Math.max(0, Math.ceil(from) - 1)
+    const start = from - 1
     return held.get(conversation)?.log.slice(start, start + limit) ?? []
   }
 

@@ -34,8 +34,13 @@ export interface StoreCheck {
   readonly run: (context: StoreCheckContext) => Promise<void>
 }
 
-export async function rejectsWith(code: ErrorCode, promise: Promise<unknown>): Promise<void> {
-  await assert.rejects(promise, (error) => isBobbinError(error, code), `rejects with ${code}`)
+export async function rejectsWith(
+  code: ErrorCode,
+  promise: Promise<unknown>,
+  what = '',
+): Promise<void> {
+  const isExpected = (error: unknown) => isBobbinError(error, code)
+  await assert.rejects(promise, isExpected, `rejects with ${code} ${what}`)
 }
 
 export async function allEntries(store: Store, conversation: string, from = 1): Promise<Entry[]> {

@@ -2,6 +2,7 @@ import type { ConformanceCheck } from './conformance-check.ts'
 import type { OpenStore } from './store-check.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
+import { storeInputChecks } from './store-checks-input.ts'
 import { storeLeaseChecks } from './store-checks-leases.ts'
 import { storeLogChecks } from './store-checks-log.ts'
 import { storeRetentionChecks } from './store-checks-retention.ts'
@@ -14,6 +15,7 @@ import { testClock } from './test-clock.ts'
 export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
   const checks = [
     ...storeLogChecks,
+    ...storeInputChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
     ...storeRetentionChecks,

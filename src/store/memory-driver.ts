@@ -146,7 +146,7 @@ export function memoryDriver(): StoreDriver {
     conversation: async (id) => held.get(id)?.row.snapshot(),
 
     async conversations(after, limit) {
-      const ids = [...held.keys()].filter((id) => id > after).sort()
+      const ids = [...held.keys()].filter((id) => byCodePoint(id, after) > 0).sort(byCodePoint)
       return ids.slice(0, limit).flatMap((id) => held.get(id)?.row.snapshot() ?? [])
     },
 
@@ -200,6 +200,13 @@ export function memoryDriver(): StoreDriver {
 }
 
 const DONE = { status: 'done' } as const
+
+/** The order of UTF-8, which databases keep: characters of two units come last. */
+function byCodePoint(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
+}
 
 /** Not the end of a turn, which is sealed. */
 const isKept = (entry: NewEntry) => entry instanceof LastingEntry && entry.kind !== 'turn-end'

@@ -57,7 +57,7 @@ export interface Store {
   find(query: EntryQuery): Promise<EntryPage>
   /** How many entries `find` would give in all. */
   count(query: EntryFilter): Promise<number>
-  /** A page of conversations in the order of their ids. */
+  /** A page of conversations in the order of their ids, by code point. */
   conversations(options?: {
     readonly after?: string
     readonly limit?: number

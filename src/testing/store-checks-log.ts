@@ -190,6 +190,19 @@ export const storeLogChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'lists conversations in the order of code points',
+    async run({ store }) {
+      const names = ['A', 'a', 'a\uffee', 'a🧵', 'a🧶', 'b', '\uffee', '🧵', '🧵a']
+      for (const name of names.toReversed()) await store.acquire(name, { owner: 'test' })
+      const listed: string[] = []
+      for (let page = 0; page < names.length; page++) {
+        const [next] = await store.conversations({ after: listed.at(-1) ?? '', limit: 1 })
+        listed.push(next?.id ?? '')
+      }
+      assert.deepEqual(listed, names)
+    },
+  },
+  {
     name: 'keeps many conversations apart that are appended to at once',
     async run({ store }) {
       const names = Array.from({ length: 40 }, (_, i) => `conversation ${i}`)

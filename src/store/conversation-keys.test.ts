@@ -23,4 +23,24 @@ describe('the key of a conversation', () => {
     ;(await store.key('c')).fill(1)
     expect(await store.key('c')).toEqual(new Uint8Array(32).fill(9))
   })
+
+  it('is made once, not each time that the conversation is taken', async () => {
+    let made = 0
+    const randomBytes = (length: number) => new Uint8Array(length).fill(++made)
+    const store = memoryStore({ randomBytes })
+    for (let epoch = 1; epoch <= 3; epoch++) {
+      await store.acquire('c', { owner: 'test' })
+      await store.release('c', epoch)
+    }
+    expect(made).toBe(1)
+    expect(await store.key('c')).toEqual(new Uint8Array(32).fill(1))
+  })
+
+  it.each([null, 'x'.repeat(32), new Uint8Array(31), new Uint8Array(33)])(
+    'has 32 bytes, which %j has not',
+    async (key) => {
+      const acquiring = memoryStore().acquire('c', { owner: 'test', key: key as Uint8Array })
+      await expect(acquiring).rejects.toMatchObject({ data: { path: 'key' } })
+    },
+  )
 })

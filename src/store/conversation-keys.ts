@@ -4,8 +4,8 @@ import type { ConversationRow } from './store-driver.ts'
 import { invalidInput } from './store-errors.ts'
 
 export interface ConversationKeys {
-  /** What a new conversation stores: a random key, or only a check of the one given. */
-  forNew(given: Uint8Array | undefined): { key: Uint8Array | null; keyCheck: string }
+  /** Makes what a new conversation stores: a random key, or only a check of the one given. */
+  forNew(given: Uint8Array | undefined): () => Pick<ConversationRow, 'key' | 'keyCheck'>
   /** `E_STORE_KEY` unless the key given, if any, is the conversation's. */
   check(row: ConversationRow, given: Uint8Array | undefined): void
   /** Keeps a key that is not stored, while the conversation is held. */
@@ -24,12 +24,15 @@ export function conversationKeys(
   const known = (row: ConversationRow) => row.key ?? held.get(row.id)
   return {
     forNew(given) {
-      if (given === undefined) {
+      if (given !== undefined) {
+        const isKey = ArrayBuffer.isView(given) && given.byteLength === KEY_BYTES
+        if (!isKey) throw invalidInput('key', `must have ${KEY_BYTES} bytes`)
+        return () => ({ key: null, keyCheck: keyCheckOf(given) })
+      }
+      return () => {
         const key = new Uint8Array(randomBytes(KEY_BYTES))
         return { key, keyCheck: keyCheckOf(key) }
       }
-      if (given.length !== KEY_BYTES) throw invalidInput('key', `must have ${KEY_BYTES} bytes`)
-      return { key: null, keyCheck: keyCheckOf(given) }
     },
     check(row, given) {
       if (given !== undefined && keyCheckOf(given) !== row.keyCheck) throw wrongKey(row, 'another')

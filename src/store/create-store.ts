@@ -123,7 +123,7 @@ export function createStore(
     ...createGates(driver, clock),
 
     async acquire(conversation, { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key }) {
-      const fresh = keys.forNew(key)
+      const newKey = keys.forNew(key)
       const before = await driver.conversation(conversationId(conversation))
       if (before !== undefined) keys.check(before, key)
       const now = clock.now()
@@ -133,7 +133,7 @@ export function createStore(
         now,
         until: now + wholeNumber(leaseMs, 'leaseMs', 0),
         force,
-        ...fresh,
+        newKey,
       })
       if (!granted) throw busy(row)
       if (!created) keys.check(row, key)

@@ -60,11 +60,11 @@ export function memoryDriver(): StoreDriver {
   return {
     durable: false,
 
-    async acquire({ conversation: id, owner, now, until, force, key, keyCheck }) {
+    async acquire({ conversation: id, owner, now, until, force, newKey }) {
       const known = held.get(id)
       if (known === undefined) {
         const lease = { owner, leaseUntil: until }
-        const row = new MemoryConversation({ id, createdAt: now, key, keyCheck, ...lease })
+        const row = new MemoryConversation({ id, createdAt: now, ...newKey(), ...lease })
         held.set(id, new HeldConversation(row))
         return { granted: true, created: true, row: row.snapshot() }
       }

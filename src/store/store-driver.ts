@@ -108,8 +108,8 @@ export interface AcquireRequest {
   readonly now: number
   readonly until: number
   readonly force: boolean
-  readonly key: Uint8Array | null
-  readonly keyCheck: string
+  /** Makes what a new conversation stores; whoever takes one that is there need not ask. */
+  readonly newKey: () => Pick<ConversationRow, 'key' | 'keyCheck'>
 }
 
 export interface Acquired {

@@ -63,7 +63,8 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
 
     acquire: (request) =>
       write('take a conversation', async (queries) => {
-        const { conversation, owner, now, until, force, key, keyCheck } = request
+        const { conversation, owner, now, until, force } = request
+        const { key, keyCheck } = request.newKey()
         const added = await queries.change(
           `INSERT INTO ${conversations} (id, created_at, updated_at, epoch, owner, lease_until, length,
             sealed_seq, seal, key, key_check) VALUES ($1, $2, $2, 1, $3, $4, 0, 0, '', $5, $6)

@@ -46,9 +46,10 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     acquire: (request) =>
       write('take a conversation', (sqlite) => {
-        const { conversation, owner, now, until, force, key, keyCheck } = request
+        const { conversation, owner, now, until, force, newKey } = request
         const known = locate(sqlite, conversation)
         if (known === undefined) {
+          const { key, keyCheck } = newKey()
           sqlite
             .statement(
               `INSERT INTO bobbin_conversations (id, created_at, updated_at, epoch, owner, lease_until,

@@ -4,6 +4,12 @@ import { sortKeys } from './sort-keys.ts'
 /** How many containers may stand inside each other in canonical JSON. */
 export const CANONICAL_DEPTH_LIMIT = 1000
 
+/**
+ * How many members and containers one text may have: a few shared references, or an array of nothing but
+ * holes, can stand for more of them than there is time to write.
+ */
+export const CANONICAL_MEMBER_LIMIT = 2 ** 24
+
 /** No engine that Bobbin runs on holds longer strings in one piece on every platform. */
 const LENGTH_LIMIT = 2 ** 29
 
@@ -20,7 +26,8 @@ const LISTED = 64
 export function writeCanonical(value: unknown, key: string, depth: number): string | undefined {
   const resolved = resolve(value, key)
   if (!hasText(resolved)) return undefined
-  const sink: Sink = { chunks: [], length: 0, text: '', ancestors: [] }
+  const left = CANONICAL_MEMBER_LIMIT
+  const sink: Sink = { chunks: [], length: 0, text: '', ancestors: [], left }
   write(sink, resolved, depth)
   return sink.chunks.join('') + sink.text
 }
@@ -31,13 +38,15 @@ interface Sink {
   length: number
   text: string
   readonly ancestors: object[]
+  /** How many members and containers may still come. */
+  left: number
 }
 
 function append(sink: Sink, piece: string): void {
   sink.text += piece
   if (sink.text.length < CHUNK) return
   sink.length += sink.text.length
-  if (sink.length > LENGTH_LIMIT) throw new RangeError('Invalid string length')
+  if (sink.length > LENGTH_LIMIT) throw tooLong()
   // Reading a character makes engines flatten the rope, which frees its pieces.
   sink.text.charCodeAt(0)
   sink.chunks.push(sink.text)
@@ -70,6 +79,7 @@ function writeArray(sink: Sink, value: readonly unknown[], depth: number): void 
 
 function writeObject(sink: Sink, value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value)
+  sink.left -= keys.length
   const flat = keys.length < LISTED ? undefined : flatText(value, keys)
   if (flat !== undefined) {
     append(sink, flat)
@@ -147,7 +157,7 @@ export function flatText(value: object, keys: string[]): string | undefined {
   return inOrder ? JSON.stringify(value) : JSON.stringify(value, sortKeys(keys))
 }
 
-/** Steps into a container, unless that is a circle or too deep. */
+/** Steps into a container, unless that is a circle, too deep or one too many. */
 function enter(sink: Sink, value: object, depth: number): void {
   const { ancestors } = sink
   // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding);
@@ -155,13 +165,27 @@ function enter(sink: Sink, value: object, depth: number): void {
   const marker = ancestors[2 ** (31 - Math.clz32(ancestors.length)) - 1]
   if (value === marker) throw new TypeError('Cannot write a circular structure as JSON')
   ancestors.push(value)
-  if (depth <= CANONICAL_DEPTH_LIMIT) return
+  sink.left -= Array.isArray(value) ? value.length + 1 : 1
+  if (depth <= CANONICAL_DEPTH_LIMIT && sink.left >= 0) return
   if (new Set(ancestors).size < ancestors.length) {
     throw new TypeError('Cannot write a circular structure as JSON')
   }
+  if (sink.left < 0) throw tooLarge('members', CANONICAL_MEMBER_LIMIT)
   throw new BobbinError(
     'E_JSON_TOO_DEEP',
     `The value nests deeper than ${CANONICAL_DEPTH_LIMIT} levels, counted from its top; flatten it, or pass the deep part as text.`,
     { limit: CANONICAL_DEPTH_LIMIT },
   )
+}
+
+/** The value would give a text that is longer than any may be. */
+export function tooLong(): BobbinError<'E_JSON_TOO_LARGE'> {
+  return tooLarge('characters', LENGTH_LIMIT)
+}
+
+function tooLarge(what: 'members' | 'characters', limit: number): BobbinError<'E_JSON_TOO_LARGE'> {
+  const message =
+    `The value would be JSON of more than ${limit} ${what}: hand large parts over as text or as a stream, ` +
+    'and write parts once that stand in several places.'
+  return new BobbinError('E_JSON_TOO_LARGE', message, { what, limit })
 }

@@ -309,6 +309,38 @@ describe('canonicalStringify on hostile input', () => {
     expect(canonicalStringify(value)).toBe(lawful(value))
   })
 
+  it('refuses holes and shared references that stand for more than can be written', {
+    timeout: 60_000,
+  }, () => {
+    const holes: unknown[] = []
+    holes.length = 2 ** 32 - 1
+    const double = (inner: unknown) => [inner, inner]
+    const values = [
+      holes,
+      { a: [holes], b: 1 },
+      { b: [holes], a: 1 },
+      { 9: 1, 10: holes },
+      { toJSON: () => holes },
+      new Array(100).fill(new Array(2_000_000).fill(1)),
+      { b: new Array(100).fill(new Array(2_000_000).fill(1)), a: 1 },
+      nest(60, double),
+    ]
+    const error = { code: 'E_JSON_TOO_LARGE', data: { what: 'members', limit: 2 ** 24 } }
+    for (const value of values) {
+      expect(() => canonicalStringify(value)).toThrow(expect.objectContaining(error))
+    }
+  })
+
+  it('says that a text would be too long in the words of the package', () => {
+    const value = { long: { toJSON: () => 'x'.repeat(2 ** 30) } }
+    expect(() => canonicalStringify(value)).toThrow(
+      expect.objectContaining({
+        code: 'E_JSON_TOO_LARGE',
+        data: { what: 'characters', limit: 2 ** 29 },
+      }),
+    )
+  })
+
   it.each(['in a small value', 'in a large one'])(
     'throws a plain TypeError for a BigInt %s',
     (where) => {

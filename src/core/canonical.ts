@@ -1,5 +1,11 @@
 import { briefText, keysOf } from './canonical-brief.ts'
-import { CANONICAL_DEPTH_LIMIT, flatText, writeCanonical } from './canonical-writer.ts'
+import {
+  CANONICAL_DEPTH_LIMIT,
+  CANONICAL_MEMBER_LIMIT,
+  flatText,
+  tooLong,
+  writeCanonical,
+} from './canonical-writer.ts'
 import { shapeOf } from './key-shape.ts'
 
 export { CANONICAL_DEPTH_LIMIT }
@@ -7,8 +13,8 @@ export { CANONICAL_DEPTH_LIMIT }
 /**
  * Writes a value as `JSON.stringify` would, with object keys sorted by UTF-16 code unit at every level.
  *
- * Throws a plain `TypeError` for cycles and `BigInt`, `E_JSON_TOO_DEEP` beyond the depth limit; what has
- * no JSON form at the top level (`undefined`, a function, a symbol) gives `null`.
+ * Throws a plain `TypeError` for cycles and `BigInt`, `E_JSON_TOO_DEEP` and `E_JSON_TOO_LARGE` beyond the
+ * limits; what has no JSON form at the top level (`undefined`, a function, a symbol) gives `null`.
  */
 export function canonicalStringify(value: unknown): string {
   return canonicalMember(value, '', 1) ?? 'null'
@@ -19,6 +25,16 @@ export function canonicalStringify(value: unknown): string {
  * the level at which the value stands. Gives `undefined` where `JSON.stringify` would leave it out.
  */
 export function canonicalMember(value: unknown, key: string, depth: number): string | undefined {
+  try {
+    return memberText(value, key, depth)
+  } catch (error) {
+    // What V8 says of a string that would be too long, wherever it was put together.
+    const isTooLong = error instanceof RangeError && error.message === 'Invalid string length'
+    throw isTooLong ? tooLong() : error
+  }
+}
+
+function memberText(value: unknown, key: string, depth: number): string | undefined {
   if (typeof value === 'object' && value !== null) {
     const keys = keysOf(value)
     const short = keys.length > WIDE ? flatText(value, keys) : briefText(value, keys)
@@ -49,10 +65,10 @@ const OUT_OF_ORDER = 1
 const IRREGULAR = 2
 type Verdict = typeof IN_ORDER | typeof OUT_OF_ORDER | typeof IRREGULAR
 
-// A few shared references can stand for more containers than any string could hold, so both walks
-// count what they visit and leave the rest to the writer, which is bounded by the length it has written.
-const SURVEY_BUDGET = 2 ** 25
-const COPY_BUDGET = 2 ** 20
+// A few shared references can stand for more members than any string could hold, so both walks count
+// what they visit and leave the rest to the writer, which refuses what is too large.
+const SURVEY_BUDGET = CANONICAL_MEMBER_LIMIT
+const COPY_BUDGET = 2 ** 22
 let budget = 0
 
 /** Beyond this many keys an object is a hash table, which is costlier to build than to write out. */
@@ -81,6 +97,7 @@ function survey(value: object, depth: number, marker: object | undefined): Verdi
   for (const key in value) {
     if (previous !== undefined && previous >= key) return OUT_OF_ORDER
     previous = key
+    budget--
     const verdict = surveyMember((value as Record<string, unknown>)[key], depth, next)
     if (verdict !== IN_ORDER) return verdict
   }
@@ -118,6 +135,7 @@ function sortedCopy(
   // An object without keys may be a boxed primitive, which native `JSON.stringify` unwraps.
   if (keys.length === 0) return value
   if (keys.length > WIDE || !isPlain(value)) return GIVE_UP
+  budget -= keys.length
   const { sorted, hasDigits } = shapeOf(keys)
   if (hasDigits) return GIVE_UP
   const copy = new Bare() as Record<string, unknown>
@@ -142,7 +160,7 @@ function isIrregular(value: object, depth: number, marker: object | undefined): 
   return (
     value === marker ||
     depth > CANONICAL_DEPTH_LIMIT ||
-    budget-- <= 0 ||
+    (budget -= Array.isArray(value) ? value.length + 1 : 1) < 0 ||
     typeof (value as { toJSON?: unknown }).toJSON === 'function'
   )
 }

@@ -41,6 +41,11 @@ export interface ErrorData {
   /** JSON nests deeper than the limit. Flatten the value, or hand it over as text. */
   E_JSON_TOO_DEEP: { readonly limit: number }
   /**
+   * A value has more members, counted wherever it is referred to, or more characters than one JSON text may
+   * have. Hand large parts over as text or as a stream, and write shared parts once.
+   */
+  E_JSON_TOO_LARGE: { readonly what: 'members' | 'characters'; readonly limit: number }
+  /**
    * Arguments are not strict JSON: which rule, and where. A model reads this as the call's result
    * and can ask again; a program passes plain JSON values.
    */

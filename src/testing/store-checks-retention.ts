@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { redactKeys } from '../store/redact-keys.ts'
-import { stagedSpool } from '../store/staged-spool.ts'
 import { sweepSpool } from '../store/sweep-spool.ts'
 import { allEntries, collected, rejectsWith, type StoreCheck } from './store-check.ts'
 import { storeSamples as sample } from './store-samples.ts'
@@ -88,22 +87,21 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: 'joins blobs and spool, and sweeps what is no longer referred to',
+    name: 'refers to blobs and to the spool alike, and sweeps what is no longer referred to',
     async run({ store, clock }) {
       const spool = memorySpool({ clock })
-      const staged = stagedSpool(store, spool)
       const { epoch } = await store.acquire('c', { owner: 'test' })
-      const small = await staged.write('small')
-      const large = await staged.write('large\n'.repeat(20_000))
-      await staged.write('forgotten\n'.repeat(20_000))
-      assert.equal((await collected(spool.digests())).length, 2)
-      assert.equal(await store.blob(small.digest), undefined)
-      const results = [small, large].map((it) => sample.artifact(it.digest, it.byteLength))
+      const small = bytesOf('small')
+      const large = await spool.write('large\n'.repeat(20_000))
+      await spool.write('forgotten\n'.repeat(20_000))
+      const results = [
+        sample.artifact(sha256(small), small.length),
+        sample.artifact(large.digest, large.byteLength),
+      ]
       const entries = results.map((it, i) => sample.settlement('t', `call_${i}`, { results: it }))
-      await staged.append('c', epoch, entries)
-      assert.deepEqual(await store.blob(small.digest), bytesOf('small'))
-      assert.deepEqual(await (await staged.read(small.digest)).read(0, 9), bytesOf('small'))
-      assert.equal((await staged.read(large.digest)).lineCount, 20_000)
+      await store.append('c', epoch, entries, [small])
+      assert.deepEqual(await store.blob(sha256(small)), small)
+      assert.deepEqual(await collected(store.digests('c')), [sha256(small), large.digest].sort())
       assert.deepEqual((await store.verify({ conversation: 'c', spool })).faults, [])
       assert.equal((await store.verify({ conversation: 'c' })).ok, false)
       clock.advance(1)

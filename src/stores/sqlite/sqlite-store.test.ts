@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { stagedSpool } from '../../store/staged-spool.ts'
 import { sweepSpool } from '../../store/sweep-spool.ts'
 import { storeConformance } from '../../testing/store-conformance.ts'
 import { storeSamples as sample } from '../../testing/store-samples.ts'
@@ -29,12 +28,11 @@ describe('sqliteStore', () => {
     const path = join(folder, 'with-spool.db')
     const store = sqliteStore(path)
     const spool = store.spool as SpoolStore
-    const staged = stagedSpool(store, spool)
-    expect(staged.durable).toBe(true)
+    expect(spool.durable).toBe(true)
     const { epoch } = await store.acquire('c', { owner: 'test' })
-    const large = await staged.write('line\n'.repeat(50_000))
+    const large = await spool.write('line\n'.repeat(50_000))
     const results = sample.artifact(large.digest, large.byteLength)
-    await staged.append('c', epoch, [sample.settlement('t', 'call', { results })])
+    await store.append('c', epoch, [sample.settlement('t', 'call', { results })])
     expect(existsSync(`${path}.spool`)).toBe(true)
     expect((await store.verify({ conversation: 'c' })).faults).toEqual([])
 
@@ -71,11 +69,10 @@ describe('sqliteStore', () => {
   it('finds edited and missing bytes of artifacts on its spool', async () => {
     const path = join(folder, 'edited-spool.db')
     const store = sqliteStore(path)
-    const staged = stagedSpool(store, store.spool as SpoolStore)
     const { epoch } = await store.acquire('c', { owner: 'test' })
-    const large = await staged.write('line\n'.repeat(50_000))
+    const large = await (store.spool as SpoolStore).write('line\n'.repeat(50_000))
     const results = sample.artifact(large.digest, large.byteLength)
-    await staged.append('c', epoch, [sample.settlement('t', 'call', { results })])
+    await store.append('c', epoch, [sample.settlement('t', 'call', { results })])
     const [file] = readdirSync(`${path}.spool`, { recursive: true, encoding: 'utf8' })
       .map((name) => join(`${path}.spool`, name))
       .filter((name) => statSync(name).size === large.byteLength)

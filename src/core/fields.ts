@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { isBobbinError } from './error.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { withShortcut } from './shortcut.ts'
-import { normalizeArguments } from './strict-json.ts'
+import { ARGUMENT_LIMITS, normalizeArguments, normalizeJson } from './strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
 /**
@@ -113,19 +113,22 @@ export const scoreField = v.pipe(
   plainZero,
 )
 
+/** Whose field it is, the error around it says. */
+const FIELD = { root: 'value', code: 'E_INVALID_ARGUMENTS' } as const
+
 /** An object of real JSON, copied and deep-frozen. */
 export const jsonObjectField = v.pipe(
   v.custom<Readonly<Record<string, unknown>> | JsonObject>(
     (input) => typeof input === 'object' && input !== null,
     'must be a plain object of JSON values',
   ),
-  frozenJson((input) => normalizeArguments(input)),
+  frozenJson((input) => normalizeArguments(input, ARGUMENT_LIMITS, FIELD)),
 )
 
 /** Any JSON value, copied and deep-frozen. */
 export const jsonField = v.pipe(
   v.custom<unknown>((input) => input !== undefined, 'must be a JSON value'),
-  frozenJson((input): JsonValue => normalizeArguments({ value: input })['value'] as JsonValue),
+  frozenJson((input) => normalizeJson(input, FIELD)),
 )
 
 /** Runs a strict JSON conversion inside a schema and reports its error as the field's rule. */

@@ -1,5 +1,5 @@
-import type { ArgumentPath } from './argument-error.ts'
 import type { ArgumentRule } from './error-codes.ts'
+import type { JsonFault } from './json-error.ts'
 
 /** True for whole numbers that JSON texts spell with digits only but doubles cannot tell apart. */
 export function isUnsafeInteger(value: number): boolean {
@@ -43,14 +43,8 @@ export function surveyText(text: string, depthLimit: number): TextSurvey {
   return { members, suspect, tooDeep: false }
 }
 
-/** A broken rule and where. */
-export interface TextFault {
-  readonly rule: ArgumentRule
-  readonly path: ArgumentPath
-}
-
 /** Names the first broken rule in a JSON text, slowly but in linear time. */
-export function findFault(text: string, depthLimit: number): TextFault | undefined {
+export function findFault(text: string, depthLimit: number): JsonFault | undefined {
   /** For each open container: the key or index it is at, and the keys it had (objects only). */
   const path: (string | number)[] = []
   const seen: (Set<string> | undefined)[] = []

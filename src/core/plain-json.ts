@@ -1,6 +1,6 @@
-import { argumentError } from './argument-error.ts'
 import type { ArgumentRule } from './error-codes.ts'
 import type { JsonArray, JsonObject, JsonValue } from './json.ts'
+import { type JsonFault, type JsonSubject, jsonError } from './json-error.ts'
 import { isUnsafeInteger } from './json-scan.ts'
 
 /** How deep and how large arguments may be. */
@@ -15,17 +15,33 @@ export interface ArgumentLimits {
  * Copies a plain object into real JSON, or refuses it with the path of the offender. All but the copy
  * itself is frozen: its maker may have something to note on it first.
  */
-export function copyPlain(value: object, limits: ArgumentLimits): JsonObject {
-  const state: Copying = { limits, chars: 0, trail: [], ancestors: [value], refusal: undefined }
+export function copyPlain(value: object, limits: ArgumentLimits, subject: JsonSubject): JsonObject {
+  const state: Copying = { limits, chars: 0, trail: [], ancestors: [value], fault: undefined }
   try {
     if (Array.isArray(value)) throw refusal(state, 'not-an-object', 'it is an array')
     return copyContainer(state, value, 1) as JsonObject
-  } catch (error) {
-    // Getters and proxies run code of their own, which may throw anything.
-    if (error === state.refusal) throw error
-    throw refusal(state, 'unsupported-type', 'reading it throws an error')
+  } catch {
+    throw jsonError(subject, state.fault ?? unreadable(state))
   }
 }
+
+/** Copies any value into deep-frozen real JSON, or refuses it with the path of the offender. */
+export function copyValue(value: unknown, limits: ArgumentLimits, subject: JsonSubject): JsonValue {
+  const ancestors = [value as object]
+  const state: Copying = { limits, chars: 0, trail: [], ancestors, fault: undefined }
+  try {
+    return Object.freeze(copyMember(state, value, 0))
+  } catch {
+    throw jsonError(subject, state.fault ?? unreadable(state))
+  }
+}
+
+/** Getters and proxies run code of their own, which may throw anything. */
+const unreadable = ({ trail }: Copying): JsonFault => ({
+  rule: 'unsupported-type',
+  path: trail,
+  detail: 'reading it throws an error',
+})
 
 interface Copying {
   readonly limits: ArgumentLimits
@@ -33,8 +49,8 @@ interface Copying {
   /** The containers that the walk is in, and the key or index that it is at in each. */
   readonly ancestors: object[]
   trail: (string | number)[]
-  /** What the walk itself refused the value with. */
-  refusal: Error | undefined
+  /** What the walk itself refused the value for. */
+  fault: JsonFault | undefined
 }
 
 function copyContainer(state: Copying, value: object, depth: number): JsonArray | JsonObject {
@@ -146,21 +162,21 @@ function charge(state: Copying, chars: number): void {
   if (state.chars > state.limits.chars) throw refusal(state, 'too-large')
 }
 
-/** The error for what the trail points at. */
+/** Ends the walk, and says why: what the trail points at breaks the rule. */
 function refusal(state: Copying, rule: ArgumentRule, detail?: string): Error {
-  state.refusal =
+  state.fault =
     rule === 'too-deep' || rule === 'too-large'
       ? excess(state, rule)
-      : argumentError(rule, state.trail, detail)
-  return state.refusal
+      : { rule, path: state.trail, detail }
+  return new Error(rule)
 }
 
 /** A circle shows as depth or size, and is named as what it is. */
-function excess({ ancestors, trail, limits }: Copying, rule: 'too-deep' | 'too-large'): Error {
+function excess({ ancestors, trail, limits }: Copying, rule: 'too-deep' | 'too-large'): JsonFault {
   const again = firstRepetition(ancestors)
-  if (again !== undefined) return argumentError('cycle', trail.slice(0, again))
+  if (again !== undefined) return { rule: 'cycle', path: trail.slice(0, again) }
   const limit = rule === 'too-deep' ? `${limits.depth} levels` : `${limits.chars} characters`
-  return argumentError(rule, trail, `more than ${limit}`)
+  return { rule, path: trail, detail: `more than ${limit}` }
 }
 
 /** The index of the first ancestor that stands further up as well. */

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { cpuTime } from '../../test/cpu-time.ts'
 import { isBobbinError } from './error.ts'
 import type { ArgumentRule } from './error-codes.ts'
-import { ARGUMENT_LIMITS, normalizeArguments, parseArguments } from './strict-json.ts'
+import {
+  ARGUMENT_LIMITS,
+  normalizeArguments,
+  normalizeJson,
+  parseArguments,
+} from './strict-json.ts'
 
 /** What a refusal says, and how long it took. */
 function refused(act: () => unknown): { rule: string; path: string; message: string; ms: number } {
@@ -416,5 +421,56 @@ describe('normalizeArguments', () => {
     expect(normalizeArguments(Object.freeze({ a: {} }))).toSatisfy((value: { a: object }) =>
       Object.isFrozen(value.a),
     )
+  })
+})
+
+describe('normalizeJson', () => {
+  const subject = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
+  const refusal = (value: unknown, limits = ARGUMENT_LIMITS) => {
+    try {
+      return normalizeJson(value, subject, limits)
+    } catch (error) {
+      if (!isBobbinError(error, 'E_INVALID_OUTPUT')) throw error
+      expect(error.message).toContain(`\`${error.data.path}\``)
+      return error.data
+    }
+  }
+
+  it('keeps any JSON value as it is, frozen', () => {
+    fc.assert(
+      fc.property(safeJson, (value) => {
+        const data: unknown = JSON.parse(JSON.stringify(value))
+        const result = normalizeJson(data, subject)
+        expect(JSON.stringify(result)).toBe(JSON.stringify(data))
+        expectFrozen(result)
+      }),
+    )
+  })
+
+  it.each<[name: string, value: unknown, rule: ArgumentRule, path: string]>([
+    ['a Date', new Date(0), 'not-plain', 'output'],
+    ['a Date inside', [{ when: new Date(0) }], 'not-plain', 'output[0].when'],
+    ['undefined', undefined, 'unsupported-type', 'output'],
+    ['NaN', Number.NaN, 'not-finite', 'output'],
+    ['half a pair', 'x\ud83d', 'lone-surrogate', 'output'],
+    ['a hole', [1, , 2], 'sparse-array', 'output[1]'],
+    ['a circle', circle, 'cycle', 'output.list[1].again'],
+    ['100,000 levels', tower, 'too-deep', `output${'.a'.repeat(8)}…${'.a'.repeat(8)}`],
+    [
+      'what throws when it is read',
+      new Proxy([], { get: expect.fail }),
+      'unsupported-type',
+      'output',
+    ],
+  ])('refuses %s in the words of its subject', (_, value, rule, path) => {
+    expect(refusal(value)).toEqual({ path, rule })
+  })
+
+  it('counts depth from the value itself, and keeps to limits of the caller', () => {
+    const limits = { depth: 2, chars: 10 }
+    expect(refusal([[1]], limits)).toEqual([[1]])
+    expect(refusal([[[]]], limits)).toEqual({ path: 'output[0][0]', rule: 'too-deep' })
+    expect(refusal('12345678', limits)).toBe('12345678')
+    expect(refusal('123456789', limits)).toEqual({ path: 'output', rule: 'too-large' })
   })
 })

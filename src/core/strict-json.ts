@@ -1,8 +1,8 @@
-import { argumentError } from './argument-error.ts'
 import { isNormalized, markNormalized } from './argument-facts.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { ARGUMENTS, type JsonFault, type JsonSubject, jsonError } from './json-error.ts'
 import { findFault, surveyText } from './json-scan.ts'
-import { type ArgumentLimits, copyPlain } from './plain-json.ts'
+import { type ArgumentLimits, copyPlain, copyValue } from './plain-json.ts'
 
 export type { ArgumentLimits } from './plain-json.ts'
 export { unparsedArguments } from './unparsed-arguments.ts'
@@ -13,45 +13,63 @@ export const ARGUMENT_LIMITS: ArgumentLimits = Object.freeze({ depth: 500, chars
 /**
  * Arguments as deep-frozen real JSON, from a JSON text or a plain object; refuses whatever JSON would
  * change or drop, undefined properties excepted, with `E_INVALID_ARGUMENTS` and the path of the offender.
+ * What is no arguments has a subject of its own.
  */
 export function normalizeArguments(
   value: unknown,
   limits: ArgumentLimits = ARGUMENT_LIMITS,
+  subject: JsonSubject = ARGUMENTS,
 ): JsonObject {
-  if (typeof value === 'string') return parseArguments(value, limits)
-  if (typeof value !== 'object' || value === null) {
-    throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
-  }
+  if (typeof value === 'string') return parseArguments(value, limits, subject)
+  if (typeof value !== 'object' || value === null) throw notAnObject(value, subject)
   if (limits === ARGUMENT_LIMITS && isNormalized(value)) return value as JsonObject
-  return finished(copyPlain(value, limits), limits)
+  return finished(copyPlain(value, limits, subject), limits)
+}
+
+/** Any value as deep-frozen real JSON, by the same rules; refused in the words of its subject. */
+export function normalizeJson(
+  value: unknown,
+  subject: JsonSubject,
+  limits: ArgumentLimits = ARGUMENT_LIMITS,
+): JsonValue {
+  return copyValue(value, limits, subject)
 }
 
 /** Parses the JSON text of an object more strictly than `JSON.parse`: what it returns is what was sent. */
-export function parseArguments(text: string, limits: ArgumentLimits = ARGUMENT_LIMITS): JsonObject {
+export function parseArguments(
+  text: string,
+  limits: ArgumentLimits = ARGUMENT_LIMITS,
+  subject: JsonSubject = ARGUMENTS,
+): JsonObject {
   if (text.length > limits.chars) {
-    throw argumentError('too-large', [], `more than ${limits.chars} characters`)
+    const detail = `more than ${limits.chars} characters`
+    throw jsonError(subject, { rule: 'too-large', path: [], detail })
   }
   // One pass over the text finds what parsing would hide, so that no valid text is parsed twice.
   const survey = surveyText(text, limits.depth)
-  if (survey.tooDeep) throw textError(text, limits) ?? argumentError('too-deep', [])
-  const value = parse(text)
+  if (survey.tooDeep) throw jsonError(subject, textFault(text, limits) ?? TOO_DEEP)
+  const value = parse(text, subject)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw argumentError('not-an-object', [], `it is ${kindOf(value)}`)
+    throw notAnObject(value, subject)
   }
   const members = seal(value)
   if (survey.suspect || members !== survey.members || mayHaveHalves(text)) {
-    const error = textError(text, limits)
-    if (error !== undefined) throw error
+    const fault = textFault(text, limits)
+    if (fault !== undefined) throw jsonError(subject, fault)
   }
   return finished(value as JsonObject, limits)
 }
 
-function textError(text: string, limits: ArgumentLimits): Error | undefined {
+const TOO_DEEP: JsonFault = { rule: 'too-deep', path: [] }
+
+function textFault(text: string, limits: ArgumentLimits): JsonFault | undefined {
   const fault = findFault(text, limits.depth)
-  if (fault === undefined) return undefined
-  const detail = fault.rule === 'too-deep' ? `more than ${limits.depth} levels` : undefined
-  return argumentError(fault.rule, fault.path, detail)
+  if (fault?.rule !== 'too-deep') return fault
+  return { ...fault, detail: `more than ${limits.depth} levels` }
 }
+
+const notAnObject = (value: unknown, subject: JsonSubject) =>
+  jsonError(subject, { rule: 'not-an-object', path: [], detail: `it is ${kindOf(value)}` })
 
 /** The mark comes first: engines may refuse to put one on what is frozen. */
 function finished(result: JsonObject, limits: ArgumentLimits): JsonObject {
@@ -59,7 +77,7 @@ function finished(result: JsonObject, limits: ArgumentLimits): JsonObject {
   return Object.freeze(result)
 }
 
-function parse(text: string): unknown {
+function parse(text: string, subject: JsonSubject): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -68,7 +86,7 @@ function parse(text: string): unknown {
     const position = /position (\d+)/.exec(message)?.[1]
     const endsEarly = /end of|unterminated/i.test(message) || Number(position) >= text.length
     const where = endsEarly ? 'it ends too early' : position && `at character ${position}`
-    throw argumentError('not-json', [], where)
+    throw jsonError(subject, { rule: 'not-json', path: [], detail: where })
   }
 }
 

@@ -2,7 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { brief } from '../core/cut-text.ts'
 import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
+import type { PathCode } from '../core/json-error.ts'
+import { ARGUMENT_LIMITS, normalizeArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
 import {
   type ArgumentIssue,
@@ -20,32 +21,45 @@ export interface CompiledSchema {
   readonly validate: Validator
 }
 
+/** What a schema is for, in the words of the errors about it. */
+export interface SchemaSubject {
+  readonly name: string
+  readonly path: string
+  readonly code: PathCode
+}
+
+const INPUT: SchemaSubject = {
+  name: 'Tool.inputSchema',
+  path: 'inputSchema',
+  code: 'E_INVALID_INITIAL_TOOL_VALUE',
+}
+
 const MAX_ISSUES = 8
 const MAX_CHARS = 200
 
 /** Turns whatever schema the author chose into JSON Schema and a validator, or says what is missing. */
-export function compileSchema(schema: InputSchema): CompiledSchema {
+export function compileSchema(schema: InputSchema, subject = INPUT): CompiledSchema {
   try {
-    return compile(schema)
+    return compile(schema, subject)
   } catch (cause) {
-    if (isBobbinError(cause, 'E_INVALID_INITIAL_TOOL_VALUE')) throw cause
+    if (isBobbinError(cause, subject.code)) throw cause
     const rule = 'must be a schema: looking at it throws an error'
-    throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}.`, cause)
+    throw invalidSchema(subject, rule, `\`${subject.name}\` ${rule}.`, cause)
   }
 }
 
-function compile(schema: InputSchema): CompiledSchema {
+function compile(schema: InputSchema, subject: SchemaSubject): CompiledSchema {
   if (isSelfDescribing(schema)) {
     const known = described.get(schema)
     if (known !== undefined) return known
-    const jsonSchema = objectSchema(() => describe(schema))
+    const jsonSchema = objectSchema(subject, () => describe(schema))
     const compiled = Object.freeze({ jsonSchema, validate: standardValidator(schema) })
     described.set(schema, compiled)
     return compiled
   }
   const standard = standardPart(schema)
-  if (standard !== undefined) throw cannotDescribe(String(standard['vendor']))
-  const jsonSchema = objectSchema(() => schema)
+  if (standard !== undefined) throw cannotDescribe(subject, String(standard['vendor']))
+  const jsonSchema = objectSchema(subject, () => schema)
   return { jsonSchema, validate: jsonSchemaValidator(jsonSchema) }
 }
 
@@ -59,32 +73,37 @@ function describe(schema: SelfDescribingSchema): unknown {
   return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
 }
 
-function objectSchema(give: () => unknown): JsonObject {
+function objectSchema(subject: SchemaSubject, give: () => unknown): JsonObject {
+  const { name: root, code } = subject
   let json: JsonObject
   try {
-    json = normalizeArguments(give())
+    json = normalizeArguments(give(), ARGUMENT_LIMITS, { root, code })
   } catch (cause) {
     const rule = 'must be or give JSON Schema'
     const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
     const wayOut = 'Use types that JSON has, a string for a date for instance.'
-    throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}: ${why}. ${wayOut}`, cause)
+    throw invalidSchema(subject, rule, `\`${root}\` ${rule}: ${why}. ${wayOut}`, cause)
   }
   if (json['type'] === 'object') return json
-  const rule = 'must describe an object: tools take named arguments'
-  throw invalidSchema(rule, `\`Tool.inputSchema\` ${rule}. Wrap it, for example as { input: … }.`)
+  const rule = 'must describe an object, whose members have names'
+  throw invalidSchema(subject, rule, `\`${root}\` ${rule}. Wrap it, for example as { value: … }.`)
 }
 
-function cannotDescribe(vendor: string): BobbinError {
+function cannotDescribe(subject: SchemaSubject, vendor: string): BobbinError {
   const rule = 'must be able to give JSON Schema'
   const wayOut =
     vendor === 'valibot'
       ? 'Wrap it with `toStandardJsonSchema` from `@valibot/to-json-schema`.'
       : 'Use a version that offers `~standard.jsonSchema`, or pass plain JSON Schema.'
-  return invalidSchema(rule, `\`Tool.inputSchema\` (${vendor}) ${rule}. ${wayOut}`)
+  return invalidSchema(subject, rule, `\`${subject.name}\` (${vendor}) ${rule}. ${wayOut}`)
 }
 
-const invalidSchema = (rule: string, message: string, cause?: unknown) =>
-  new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inputSchema', rule }, { cause })
+const invalidSchema = (
+  { path, code }: SchemaSubject,
+  rule: string,
+  message: string,
+  cause?: unknown,
+) => new BobbinError(code, message, { path, rule }, { cause })
 
 function standardValidator(schema: Extract<InputSchema, { '~standard': object }>): Validator {
   // ArkType writes what its morphs give into what it is given, and arguments are frozen.

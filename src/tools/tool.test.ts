@@ -257,7 +257,11 @@ describe('Tool.inputSchema', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a type that JSON lacks', z.object({ at: z.date() }), /Date cannot be represented/],
-    ['something that is not JSON', { type: 'object', default: Number.NaN }, /`args.default`/],
+    [
+      'something that is not JSON',
+      { type: 'object', default: Number.NaN },
+      /`Tool.inputSchema.default`/,
+    ],
     ['a list', [], /not an object/],
   ])('refuses %s and says why', (_, inputSchema, why) => {
     const { data, message } = refusal({ inputSchema })

@@ -2,6 +2,7 @@ import { BobbinError } from '../core/error.ts'
 import { Message } from '../records/message.ts'
 import { Media } from '../spool/media.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
+import { outputRequest } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import type { ResumeInput, TurnInput } from './turn-input.ts'
 
@@ -18,7 +19,7 @@ export function checkInput(input: TurnInput): void {
   if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
     throw invalid('conversation', 'must be a non-empty string, or be left out')
   }
-  checkSignal(input)
+  checkRest(input)
 }
 
 /** Refuses what no turn can go on with. */
@@ -26,14 +27,15 @@ export function checkResume(input: ResumeInput): void {
   const { conversation, decisions } = input
   if (typeof conversation !== 'string') throw invalid('conversation', 'must be a string')
   if (!Array.isArray(decisions)) throw invalid('decisions', 'must be a list; it may be empty')
-  checkSignal(input)
+  checkRest(input)
 }
 
-/** Found out later, it would leave the conversation held by nobody. */
-export function checkSignal({ signal }: Pick<TurnInput, 'signal'>): void {
+/** What every way into a turn takes; found out later, it would leave the conversation held by nobody. */
+export function checkRest({ signal, output }: Pick<TurnInput, 'signal' | 'output'>): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, or be left out')
   }
+  if (output !== undefined) outputRequest(output)
 }
 
 /** Puts what the user said into the conversation. */

@@ -249,20 +249,26 @@ describe('outputs', () => {
   })
 
   it.each([
-    ['a date', () => ({ at: new Date() })],
-    ['a map', () => new Map()],
-    ['a mixed list', async (_: object, ctx: ToolContext) => [picture(), await ctx.spool('x')]],
+    ['a date', /^`output.at` is not a plain object/, () => ({ at: new Date() })],
+    ['a map', /^`output` is not a plain object/, () => new Map()],
+    [
+      'a mixed list',
+      /^The tool returned a mixed list/,
+      async (_: object, ctx: ToolContext) => [picture(), await ctx.spool('x')],
+    ],
     [
       'a cycle',
+      /^`output.ring` contains itself/,
       () => {
         const ring: Record<string, unknown> = {}
         ring['ring'] = ring
         return ring
       },
     ],
-  ])('fail the call when they hold %s', async (_, handler) => {
+  ])('fail the call when they hold %s, with the path', async (_, text, handler) => {
     const { call } = await outputs(handler)
-    expect(call).toMatchObject({ settlement: 'failed', isError: true })
+    const results = { text: expect.stringMatching(text) }
+    expect(call).toMatchObject({ settlement: 'failed', isError: true, results })
   })
 
   it('are kept when a handler returns an artifact of another spool', async () => {

@@ -367,4 +367,26 @@ describe('structured output', () => {
       })
     },
   )
+
+  it('names the answer, not arguments, when it is no strict JSON', async () => {
+    const { reason } = await ask('{"disk":7,"disk":8}').outcome
+    expect(reason?.message).toMatch(/shape asked for: `output.disk` occurs twice/)
+    expect((await ask('disk 7').outcome).reason?.message).toMatch(/: `output` is not JSON/)
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['describes no object', z.string(), /^`output` must describe an object/],
+    ['JSON cannot say', z.object({ at: z.date() }), /^`output` must be or give JSON Schema: Date/],
+    ['is no JSON', { type: 'object', default: Number.NaN }, /`output.default` is not a finite/],
+  ])('is refused before anything is touched when its schema %s', async (_, output, message) => {
+    const store = memoryStore()
+    const runner = new TurnRunner({ model: scriptedModel([]), store })
+    const run = runner.run({ message: 'go', conversation: 'k', output: output as typeof schema })
+    await expect(run).rejects.toMatchObject({
+      code: 'E_INVALID_TURN_INPUT',
+      message: expect.stringMatching(message),
+      data: { path: 'output' },
+    })
+    expect(await store.conversation('k')).toBeUndefined()
+  })
 })

@@ -1,7 +1,7 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { BobbinError } from '../core/error.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
+import { normalizeJson } from '../core/strict-json.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import { isArtifact, type SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { Media } from '../spool/media.ts'
@@ -17,6 +17,7 @@ import type { ResultSpool } from './small-results.ts'
 type OutputSpool = Pick<ResultSpool, 'write' | 'has'> & Partial<Pick<ResultSpool, 'writeNow'>>
 
 /** JSON output may be large: it goes to the spool, not into the prompt. */
+const OUTPUT = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
 const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
 
 /**
@@ -104,5 +105,5 @@ function isSpoolInput(output: ToolOutput): output is SpoolInput {
 /** Two spaces of indentation, so that a model can read, grep and page the JSON by lines. */
 function jsonText(output: unknown): string {
   const value = output === undefined ? null : output
-  return JSON.stringify(normalizeArguments({ output: value }, OUTPUT_LIMITS)['output'], null, 2)
+  return JSON.stringify(normalizeJson(value, OUTPUT, OUTPUT_LIMITS), null, 2)
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json.ts'
-import { parseArguments } from '../core/strict-json.ts'
+import { ARGUMENT_LIMITS, parseArguments } from '../core/strict-json.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { compileSchema } from '../tools/schema-validation.ts'
 import { errorText } from './error-text.ts'
@@ -9,9 +9,12 @@ import type { DispatchEnd } from './outcome.ts'
 /** The shape of an answer: any schema that a tool's input may have. */
 export type OutputSchema = InputSchema
 
+const SCHEMA = { name: 'output', path: 'output', code: 'E_INVALID_TURN_INPUT' } as const
+const ANSWER = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
+
 /** What a model is told about the shape of its answer. */
 export function outputRequest(schema: OutputSchema): { name: string; schema: JsonObject } {
-  return { name: 'answer', schema: compileSchema(schema).jsonSchema }
+  return { name: 'answer', schema: compileSchema(schema, SCHEMA).jsonSchema }
 }
 
 /**
@@ -25,7 +28,8 @@ export async function outputOf(
 ): Promise<DispatchEnd & { output?: unknown }> {
   if (schema === undefined || end.status !== 'completed') return end
   try {
-    const checking = compileSchema(schema).validate(parseArguments(end.text))
+    const answer = parseArguments(end.text, ARGUMENT_LIMITS, ANSWER)
+    const checking = compileSchema(schema, SCHEMA).validate(answer)
     const result = checking instanceof Promise ? await cutOff.watch.orAborted(checking) : checking
     if (result.ok) return { ...end, output: result.value }
     return rejected(

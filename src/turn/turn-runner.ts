@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { BobbinError } from '../core/error.ts'
-import { addUserMessage, checkInput, checkResume, checkSignal } from './begin-turn.ts'
+import { addUserMessage, checkInput, checkRest, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { decideGate } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
@@ -92,7 +92,7 @@ export class TurnRunner {
   async recover<S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
-    checkSignal(input)
+    checkRest(input)
     await this.#requireConversation(input.conversation)
     const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
     return outcome as TurnOutcome<OutputOf<S>>

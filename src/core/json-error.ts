@@ -1,9 +1,31 @@
 import { brief } from './cut-text.ts'
 import { BobbinError } from './error.ts'
-import type { ArgumentRule } from './error-codes.ts'
+import type { ArgumentRule, ErrorCode, ErrorData } from './error-codes.ts'
 
-/** Keys and indexes from the arguments down to the offender. */
-export type ArgumentPath = readonly (string | number)[]
+/** Keys and indexes from the value as a whole down to the offender. */
+export type JsonPath = readonly (string | number)[]
+
+/** What is read as strict JSON, in the words of the errors about it. */
+export interface JsonSubject {
+  /** The name of the whole, with which paths begin. */
+  readonly root: string
+  readonly code: PathCode
+}
+
+/** The codes that tell a path and a rule. */
+export type PathCode = {
+  [Code in ErrorCode]: { path: string; rule: ArgumentRule } extends ErrorData[Code] ? Code : never
+}[ErrorCode]
+
+/** What a model or a program passes to a tool. */
+export const ARGUMENTS: JsonSubject = { root: 'args', code: 'E_INVALID_ARGUMENTS' }
+
+/** Which rule is broken, where, and what there is to say about it. */
+export interface JsonFault {
+  readonly rule: ArgumentRule
+  readonly path: JsonPath
+  readonly detail?: string | undefined
+}
 
 const RULES: Record<ArgumentRule, string> = {
   'not-json': 'is not JSON; send one complete JSON object',
@@ -14,7 +36,7 @@ const RULES: Record<ArgumentRule, string> = {
   'not-finite': 'is not a finite number; send null or a string instead',
   'lone-surrogate': 'has half of a surrogate pair, which is no Unicode text; send whole characters',
   'too-deep': 'nests too deep; flatten it, or pass the inner part as a string of JSON',
-  'too-large': 'makes the arguments too large; pass less, or a reference to where the data is',
+  'too-large': 'makes the whole too large; pass less, or a reference to where the data is',
   cycle: 'contains itself; break the circle',
   'not-plain':
     'is not a plain object or array; convert it to plain JSON first, a Date for instance with toISOString()',
@@ -23,30 +45,24 @@ const RULES: Record<ArgumentRule, string> = {
     'has no JSON form; leave it out, or convert it to a string, number, boolean or null',
 }
 
-/** The error for arguments that are not strict JSON: names the place, the rule and the way out. */
-export function argumentError(
-  rule: ArgumentRule,
-  path: ArgumentPath,
-  detail?: string,
-): BobbinError<'E_INVALID_ARGUMENTS'> {
-  const place = formatPath(path)
+/** The error for what is not strict JSON: names the place, the rule and the way out. */
+export function jsonError(subject: JsonSubject, { rule, path, detail }: JsonFault): BobbinError {
+  const place = subject.root + formatPath(path)
   const more = detail === undefined ? '' : ` (${detail})`
-  return new BobbinError('E_INVALID_ARGUMENTS', `\`${place}\` ${RULES[rule]}${more}.`, {
-    path: place,
-    rule,
-  })
+  const message = `\`${place}\` ${RULES[rule]}${more}.`
+  return new BobbinError(subject.code, message, { path: place, rule })
 }
 
 const SHOWN_KEY = 40
 const SHOWN_ENDS = 8
 
-/** A path as one would write it in code, `args.filter[2].id`, cut where keys or depth are excessive. */
-function formatPath(path: ArgumentPath): string {
+/** A path as one would write it in code, `.filter[2].id`, cut where keys or depth are excessive. */
+function formatPath(path: JsonPath): string {
   const whole = path.length <= 2 * SHOWN_ENDS
   const shown = whole ? path : [...path.slice(0, SHOWN_ENDS), ...path.slice(-SHOWN_ENDS)]
   const steps = shown.map(formatStep)
   if (!whole) steps.splice(SHOWN_ENDS, 0, '…')
-  return `args${steps.join('')}`
+  return steps.join('')
 }
 
 function formatStep(step: string | number): string {

@@ -123,6 +123,10 @@ describe('callRenderer', () => {
       { payload: 'x'.repeat(100), 'shown-characters': '100', 'total-characters': '500' },
     ])
     expect(read(await render(long, 'handle'))).toMatchObject([{ role: 'handle' }])
+    const wide = settled('語'.repeat(50), { id: 'c3', fromArtifactTool: true })
+    expect(read(await render(wide))).toMatchObject([
+      { payload: '語'.repeat(33), 'shown-characters': '33', 'total-characters': '50' },
+    ])
     const short = settled('short', { id: 'c2', fromArtifactTool: true })
     expect(read(await render(short, 'handle'))).toMatchObject([
       { role: 'result', payload: 'short' },

@@ -1,5 +1,5 @@
 import { SpooledArtifact, smallTextOf } from '../artifacts/spooled-artifact.ts'
-import { cutText } from '../core/cut-text.ts'
+import { cutBytes } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
@@ -110,7 +110,7 @@ async function render(rendering: CallRendering): Promise<RenderedCall> {
 function textPart({ wrap, form, limits }: CallRendering, text: string): RenderedPart {
   const left = `${text.length} characters were left out to save room. Call the tool again if you need them.`
   if (form === 'handle' && left.length < text.length) return wrap({ role: 'handle', body: left })
-  const body = cutText(text, limits.inlineBytes)
+  const body = cutBytes(text, limits.inlineBytes)
   const isCut = body.length < text.length
   const details = { 'shown-characters': body.length, 'total-characters': text.length }
   return wrap({ body, ...(isCut && { details }) })

@@ -41,10 +41,14 @@ describe('contextRenderer', () => {
 
   it('shows the beginning of what is too long and says so', () => {
     const long = new Retrievable({ id: 'r2', content: 'x'.repeat(1_000_001), createdAt: 0 })
-    const { pieces } = contextRenderer(key)({ retrievables: [long] })
+    const render = contextRenderer(key)
+    const { pieces } = render({ retrievables: [long] })
     const [read] = readEnvelopes(pieces[0]?.text ?? '')
     expect(read?.payload).toHaveLength(1_000_000)
     expect(read?.attributes.get('total-characters')).toBe('1000001')
+    const wide = new Retrievable({ id: 'r3', content: '語'.repeat(400_000), createdAt: 0 })
+    const [cut] = readEnvelopes(render({ retrievables: [wide] }).pieces[0]?.text ?? '')
+    expect(cut?.payload).toHaveLength(333_333)
   })
 })
 

@@ -1,4 +1,4 @@
-import { cutText } from '../core/cut-text.ts'
+import { cutBytes } from '../core/cut-text.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
@@ -78,7 +78,7 @@ function retrievablePiece(key: Uint8Array, found: Retrievable): ContextPiece {
 
 /** Bounded like a result: whoever adds a document of megabytes gets its beginning and is told so. */
 function wrapCut(key: Uint8Array, header: EnvelopeHeader, text: string): string {
-  const body = cutText(text, RENDER_LIMITS.inlineBytes)
+  const body = cutBytes(text, RENDER_LIMITS.inlineBytes)
   if (body.length === text.length) return envelope(key, header, text)
   const cut = { 'shown-characters': body.length, 'total-characters': text.length }
   return envelope(key, { ...header, details: { ...header.details, ...cut } }, body)

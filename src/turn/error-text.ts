@@ -1,4 +1,4 @@
-import { cutText } from '../core/cut-text.ts'
+import { cutBytes } from '../core/cut-text.ts'
 
 /** Bytes of an error that a record keeps: what went wrong, not everything that was in the way. */
 const MAX_ERROR_BYTES = 16_384
@@ -10,7 +10,7 @@ const MAX_ERROR_BYTES = 16_384
 export function errorText(thrown: unknown, clean = (text: string) => text): string {
   try {
     const text = thrown instanceof Error ? thrown.message : String(thrown)
-    return cutText(clean(text), MAX_ERROR_BYTES)
+    return cutBytes(clean(text), MAX_ERROR_BYTES)
   } catch {
     return 'a value that cannot be shown as text was thrown'
   }

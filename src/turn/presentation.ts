@@ -1,5 +1,5 @@
 import { handleText } from '../artifacts/handle-text.ts'
-import { cutText } from '../core/cut-text.ts'
+import { cutBytes } from '../core/cut-text.ts'
 import type { ReadHead } from '../prompt/call-rendering.ts'
 import { envelopeKey } from '../prompt/envelope-key.ts'
 import { callRenderer, renderAtOnce } from '../prompt/render-call.ts'
@@ -29,7 +29,7 @@ export interface ShownCall {
 const HEAD_LINES = 200
 
 const readHead: ReadHead = async (artifact, maxBytes) =>
-  cutText((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
+  cutBytes((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
 
 /** Shows the records of one conversation in envelopes under its own key. */
 export function presentation(secret: Uint8Array, conversation: string): Presentation {

@@ -241,7 +241,8 @@ export interface ErrorData {
   /** A conversation of that name is there already. Choose another name, or delete the old one. */
   E_CONVERSATION_EXISTS: { readonly conversation: string }
   /**
-   * Something handed to the store is not of the form that it takes. Correct what the path names.
+   * Something handed to the store is not of the form that it takes, or too large. Correct what the
+   * path names; large content goes to the spool.
    */
   E_INVALID_STORE_INPUT: { readonly path: string; readonly rule: string }
   /**

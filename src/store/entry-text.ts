@@ -147,10 +147,8 @@ function faultOf(entry: NewEntry): readonly [member: string, rule: string] | und
     : ['.data.id', 'must be a non-empty string']
 }
 
-function tooLarge(kind: string, actual: number): BobbinError<'E_LIMIT_EXCEEDED'> {
-  const message =
-    `An entry of kind \`${kind}\` has ${actual} characters, and ${MAX_ENTRY_CHARS} is the most: ` +
-    'put large content on the spool and refer to it.'
-  const data = { what: 'characters of an entry', limit: MAX_ENTRY_CHARS, actual }
-  return new BobbinError('E_LIMIT_EXCEEDED', message, data)
-}
+const tooLarge = (kind: string, actual: number) =>
+  invalidInput(
+    kind,
+    `has ${actual} characters as an entry, and ${MAX_ENTRY_CHARS} is the most: put large content on the spool and refer to it`,
+  )

@@ -169,7 +169,7 @@ export const storeLogChecks: readonly StoreCheck[] = [
     async run({ store }) {
       const { epoch } = await store.acquire('c', { owner: 'test' })
       const large = sample.message('t', 'm', 'x'.repeat(33 * 1024 * 1024))
-      await rejectsWith('E_LIMIT_EXCEEDED', store.append('c', epoch, [large]))
+      await rejectsWith('E_INVALID_STORE_INPUT', store.append('c', epoch, [large]))
       assert.equal((await store.conversation('c'))?.length, 0)
     },
   },

@@ -18,7 +18,7 @@ const wordsOf = (entries: readonly NewEntry[]) =>
   entries.map(({ data }) => (data as { message: string }).message)
 
 const limit = () =>
-  new BobbinError('E_LIMIT_EXCEEDED', 'Too large.', { what: 'entry', limit: 1, actual: 2 })
+  new BobbinError('E_INVALID_STORE_INPUT', 'Too large.', { path: 'entry', rule: 'is too large' })
 
 describe('GroupCommit', () => {
   it('appends at once what comes at once, and behind it what comes meanwhile', async () => {

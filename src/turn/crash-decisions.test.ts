@@ -41,6 +41,10 @@ async function standsStill(options: Sample, more: Partial<TurnRunnerOptions> = {
   return store
 }
 
+async function* objects() {
+  yield {}
+}
+
 describe('recover', () => {
   it('asks the one who decides in process about a gate that a dead process left', async () => {
     const store = memoryStore()
@@ -60,16 +64,22 @@ describe('recover', () => {
     })
   })
 
-  it('settles a call whose tool says that it happened with a result that cannot be kept', async () => {
-    const store = await standsStill({ effect: 'write' })
-    const reconcile = async () => ({ happened: 'yes', output: new Date() as never }) as const
-    const work = sampleTool('work', () => 'x', { effect: 'write', reconcile })
-    const outcome = await answering(store, [work]).recover(again)
-    expect(outcome).toMatchObject({
-      status: 'completed',
-      toolCalls: [{ id: 'c1', settlement: 'failed' }],
-    })
-  })
+  it.each<[string, () => unknown]>([
+    ['a date', () => new Date()],
+    ['a stream of objects', objects],
+  ])(
+    'settles a call whose tool says that it happened with a result that cannot be kept, %s',
+    async (_, output) => {
+      const store = await standsStill({ effect: 'write' })
+      const reconcile = async () => ({ happened: 'yes', output: output() as never }) as const
+      const work = sampleTool('work', () => 'x', { effect: 'write', reconcile })
+      const outcome = await answering(store, [work]).recover(again)
+      expect(outcome).toMatchObject({
+        status: 'completed',
+        toolCalls: [{ id: 'c1', settlement: 'failed' }],
+      })
+    },
+  )
 
   it('does not wait for a reconciliation longer than for a call', async () => {
     const store = await standsStill({ effect: 'write' })

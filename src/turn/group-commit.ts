@@ -1,6 +1,6 @@
-import { isBobbinError } from '../core/error.ts'
 import type { NewEntry } from '../store/entry.ts'
 import type { StoredBlob } from '../store/store.ts'
+import { faultOf } from './fault.ts'
 
 type Append = (
   entries: readonly NewEntry[],
@@ -60,13 +60,9 @@ export class GroupCommit {
       for (const { resolve } of pieces) resolve(stored)
     } catch (error) {
       // One that the store does not take must not keep the others, which have run, out of the log.
-      if (pieces.length > 1 && !isOfTheStore(error)) {
+      if (pieces.length > 1 && faultOf(error) !== 'store') {
         for (const piece of pieces) await this.#commit([piece])
       } else for (const { reject } of pieces) reject(error)
     }
   }
 }
-
-/** Whether it is the store or the runner that failed, whatever is appended. */
-const isOfTheStore = (error: unknown) =>
-  isBobbinError(error) && /^E_(STORE|STALE)_/.test(error.code)

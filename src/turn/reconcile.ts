@@ -1,4 +1,3 @@
-import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { IMPORTED_KEY } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -9,6 +8,7 @@ import { AbortWatch } from './abort-watch.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { shownId } from './conversation-log.ts'
 import { errorText } from './error-text.ts'
+import { faultOf } from './fault.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
@@ -43,7 +43,7 @@ export async function happenedEnd(turn: Turn, tool: Tool, output: ToolOutput): P
   try {
     return { settlement: 'ok', results: await settleOutput(tool, output, turn.results), tool }
   } catch (error) {
-    if (isBobbinError(error) && /^E_(STORE|SPOOL)_/.test(error.code)) throw error
+    if (faultOf(error) === 'store') throw error
     const text = `The call took effect, and what it returned cannot be kept: ${errorText(error)}`
     return { settlement: 'failed', results: new Tokenizable(text), tool }
   }

@@ -5,6 +5,7 @@ import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Conversation } from './conversation.ts'
 import { dispatch, SUSPENDED } from './dispatch.ts'
 import { errorText } from './error-text.ts'
+import { type Fault, faultOf } from './fault.ts'
 import { endsInAnswer } from './log-tail.ts'
 import { layersOf, wrap } from './middleware.ts'
 import { type Buses, type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
@@ -37,7 +38,7 @@ export async function runTurn(
   } catch (error) {
     // Who holds the conversation, or what is wrong with its name, is the caller's concern. Any other error is
     // the store's, which may be the application's own and speak in words of its own.
-    if (isBobbinError(error) && !/^E_(STORE|SPOOL|STALE)_/.test(error.code)) throw error
+    if (isBobbinError(error) && faultOf(error) !== 'store') throw error
     return notOpened(buses, id, error)
   }
   const { turn, close } = opened
@@ -189,11 +190,14 @@ async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<Di
   }
 }
 
-function failureCode(error: unknown): StopReason['code'] {
-  if (!isBobbinError(error)) return 'EXECUTOR_FAILED'
-  if (/^E_(STORE|STALE|CONVERSATION|DUPLICATE|SPOOL|GATE)/.test(error.code)) return 'STORE_FAILED'
-  return /^E_(PROVIDER|STREAM)/.test(error.code) ? 'MODEL_FAILED' : 'EXECUTOR_FAILED'
-}
+const failureCode = (error: unknown) => FAILURE_CODES[faultOf(error)]
+
+const FAILURE_CODES = {
+  store: 'STORE_FAILED',
+  refused: 'STORE_FAILED',
+  model: 'MODEL_FAILED',
+  other: 'EXECUTOR_FAILED',
+} as const satisfies Record<Fault, StopReason['code']>
 
 async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<void> {
   try {

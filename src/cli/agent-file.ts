@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { thrownText } from '../core/thrown-text.ts'
 import type { Agent } from './agent.ts'
 import { importFile } from './import-file.ts'
 import { usageError } from './usage-error.ts'
@@ -41,7 +42,7 @@ async function load(file: string, path: string): Promise<Record<string, unknown>
     ) {
       return loadTranspiled(file, path)
     }
-    const said = error instanceof Error ? error.message : String(error)
+    const said = thrownText(error)
     throw usageError(`\`${path}\` could not be loaded: ${said.split('\n')[0]}`)
   }
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { thrownText } from '../core/thrown-text.ts'
 import type { Io } from './io.ts'
 import { usageError } from './usage-error.ts'
 
@@ -68,7 +69,7 @@ function parse<O extends Options>(name: string, options: O, args: readonly strin
     })
     return { values: values as Values<O>, positionals }
   } catch (error) {
-    const said = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error)
+    const said = thrownText(error).split('. ')[0] ?? ''
     throw usageError(`${said.replace(/\.$/, '')}. \`bobbin help ${name}\` lists its options.`, name)
   }
 }

@@ -1,4 +1,5 @@
 import { isBobbinError } from '../core/error.ts'
+import { thrownText } from '../core/thrown-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { EXIT } from './io.ts'
 
@@ -65,7 +66,7 @@ function sentenceOf(error: unknown, code: string): string {
     return `${error.message} Nothing was imported; give it a file that \`bobbin export\` wrote.`
   }
   if (isBobbinError(error)) return error.message
-  const said = error instanceof Error ? error.message : String(error)
+  const said = thrownText(error)
   const wayOut = WAYS_OUT[code]
   const path = (error as { readonly path?: unknown } | null)?.path
   if (wayOut !== undefined) return typeof path === 'string' ? `\`${path}\`: ${wayOut}` : wayOut

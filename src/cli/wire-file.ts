@@ -1,4 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
+import { thrownText } from '../core/thrown-text.ts'
 import { WIRE_APIS, type WireApi } from '../model/wire-adapter.ts'
 import { readNamedFile } from './agent-file.ts'
 import type { Io } from './io.ts'
@@ -30,7 +31,7 @@ function parse(text: string, path: string): unknown {
     const lines = text.split('\n').filter((line) => line.trim() !== '')
     const items = lines.length > 1 ? parseLines(lines) : undefined
     if (items !== undefined) return items
-    const said = error instanceof Error ? error.message : String(error)
+    const said = thrownText(error)
     throw usageError(`\`${path}\` is not JSON: ${said}. Write one JSON value, or one item a line.`)
   }
 }

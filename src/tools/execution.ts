@@ -3,6 +3,7 @@ import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
+import { thrownText } from '../core/thrown-text.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
 import { HandlerContext } from './handler-context.ts'
 import { issuesText, type Validation, type Validator } from './input-schema.ts'
@@ -174,15 +175,6 @@ async function orWrapped<T>(tool: Executable, pending: T | PromiseLike<T>): Prom
 function wrapped(tool: Executable, cause: unknown): BobbinError {
   const message = `The tool \`${tool.name}\` failed: ${thrownText(cause)}`
   return new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
-}
-
-/** Anything can be thrown, also values whose own conversion to text throws. */
-export function thrownText(thrown: unknown): string {
-  try {
-    return String(thrown instanceof Error ? thrown.message : thrown)
-  } catch {
-    return 'it threw a value that cannot be shown as text'
-  }
 }
 
 /** A clock that fails costs a call neither its events nor its result: the system's stands in for it. */

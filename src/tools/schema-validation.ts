@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { PathCode } from '../core/json-error.ts'
 import { ARGUMENT_LIMITS, normalizeArguments } from '../core/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
+import { thrownText } from '../core/thrown-text.ts'
 import {
   type ArgumentIssue,
   type InputSchema,
@@ -80,7 +81,7 @@ function objectSchema(subject: SchemaSubject, give: () => unknown): JsonObject {
     json = normalizeArguments(give(), ARGUMENT_LIMITS, { root, code })
   } catch (cause) {
     const rule = 'must be or give JSON Schema'
-    const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
+    const why = thrownText(cause).replace(/\.$/, '')
     const wayOut = 'Use types that JSON has, a string for a date for instance.'
     throw invalidSchema(subject, rule, `\`${root}\` ${rule}: ${why}. ${wayOut}`, cause)
   }

@@ -1,5 +1,6 @@
 import type { BobbinError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import {
   codeOfStatus,
   type FailureCode,
@@ -36,7 +37,7 @@ export function failureOfBody(body: unknown, status?: number): BobbinError {
 /** Any error of the `@google/genai` client, known by shape, so that no copy of it is needed. */
 export function failureOfClient(error: unknown): BobbinError {
   const { status, message, name } = (asObject(error) ?? {}) as Partial<JsonObject>
-  const said = asText(message) ?? (error instanceof Error ? error.message : String(error))
+  const said = asText(message) ?? thrownText(error)
   if (typeof status === 'number') {
     const { code, facts } = factsOf(bodyIn(said) ?? { message: said }, status)
     return providerFailure(code, facts, error)

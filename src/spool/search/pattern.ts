@@ -1,6 +1,7 @@
 import type { RE2JS as Re2 } from 're2js'
 import { brief } from '../../core/cut-text.ts'
 import { BobbinError } from '../../core/error.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import { nextTurn } from '../event-loop.ts'
 import { MAX_NEEDLE_BYTES } from '../scan/scanner.ts'
 import { type Program, programOf, requiredText } from './program.ts'
@@ -96,8 +97,7 @@ function compileExpression(compile: () => Re2, pattern: string): Re2 {
   try {
     return compile()
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    throw unsupported(pattern, explain(pattern, said), cause)
+    throw unsupported(pattern, explain(pattern, thrownText(cause)), cause)
   }
 }
 

@@ -1,5 +1,6 @@
 import { sha256Hex } from '#hash'
 import { isBobbinError } from '../core/error.ts'
+import { thrownText } from '../core/thrown-text.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { FaultList } from './fault-list.ts'
 import type { VerifyFault } from './store.ts'
@@ -50,7 +51,7 @@ async function verifySpool(
     } else if (isBobbinError(error, 'E_SPOOL_CORRUPT')) {
       list.add(fault('edited', 'spool', digest, 'was edited on the spool'))
     } else {
-      list.add(fault('unreadable', 'spool', digest, `cannot be read: ${(error as Error).message}`))
+      list.add(fault('unreadable', 'spool', digest, `cannot be read: ${thrownText(error)}`))
     }
   }
 }

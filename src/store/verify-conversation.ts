@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { thrownText } from '../core/thrown-text.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
@@ -108,7 +109,7 @@ function verifyEntry(row: EntryRow, list: FaultList): Entry | undefined {
     entry = parseBody(`Entry ${row.seq}`, row.body)
     assertNewEntry(entry, `Entry ${row.seq}`)
   } catch (error) {
-    list.add(entryFault('unreadable', row.seq, (error as Error).message))
+    list.add(entryFault('unreadable', row.seq, thrownText(error)))
     return undefined
   }
   if (sha256Hex(row.body) !== row.digest) {

@@ -1,5 +1,6 @@
 import { BobbinError, isBobbinError } from '../../core/error.ts'
 import type { StoreFailure } from '../../core/error-codes.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import { storeCorrupt } from '../../store/store-errors.ts'
 
 /** Codes of the client library and of the operating system that say: nobody there. */
@@ -83,7 +84,7 @@ export function asStoreError(error: unknown, doing: string, inDoubt: boolean): E
   if (isBobbinError(error)) return error
   const code = codeOf(error)
   if (code === undefined) return error as Error
-  const detail = error instanceof Error ? error.message : String(error)
+  const detail = thrownText(error)
   if (code.startsWith('XX')) return storeCorrupt('The database', `PostgreSQL says: ${detail}`)
   const reason = DISCONNECTED.test(code)
     ? 'disconnected'

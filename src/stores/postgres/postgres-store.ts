@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { BobbinError } from '../../core/error.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { createStore, type StoreOptions } from '../../store/create-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -61,7 +62,7 @@ async function loadClient() {
     return (await import('postgres')).default
   } catch (cause) {
     const message = 'The `postgres` package was not found: run `npm install postgres`.'
-    const detail = cause instanceof Error ? cause.message : String(cause)
+    const detail = thrownText(cause)
     const data = { reason: 'no-driver', detail } as const
     throw new BobbinError('E_STORE_UNAVAILABLE', message, data, { cause })
   }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { BobbinError } from '../../core/error.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import { type Sqlite, type SqliteDatabase, sqliteOver } from './sqlite-database.ts'
 import { asStoreError } from './sqlite-errors.ts'
 
@@ -78,7 +79,7 @@ async function libsqlBinding(): Promise<Binding> {
 }
 
 function noDriver(cause: unknown): BobbinError<'E_STORE_UNAVAILABLE'> {
-  const detail = cause instanceof Error ? cause.message : String(cause)
+  const detail = thrownText(cause)
   const message =
     'No SQLite was found: use Node 22.13 or later, or `npm install libsql`, or pass a better-sqlite3 ' +
     'database as `{ database }`.'

@@ -1,5 +1,6 @@
 import { BobbinError, isBobbinError } from '../../core/error.ts'
 import type { StoreFailure } from '../../core/error-codes.ts'
+import { thrownText } from '../../core/thrown-text.ts'
 import { storeCorrupt } from '../../store/store-errors.ts'
 
 /** SQLite's own result codes; the extended ones have these in their low byte. */
@@ -68,7 +69,7 @@ export function isBusy(error: unknown): boolean {
 export function asStoreError(error: unknown, doing: string): Error {
   if (isBobbinError(error)) return error
   const code = sqliteCode(error)
-  const detail = error instanceof Error ? error.message : String(error)
+  const detail = thrownText(error)
   if (code === CODES['SQLITE_CORRUPT'] || code === CODES['SQLITE_NOTADB']) {
     return storeCorrupt('The database', `SQLite says: ${detail}`)
   }

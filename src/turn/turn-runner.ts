@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { BobbinError } from '../core/error.ts'
+import { notFound } from '../store/store-errors.ts'
 import { addUserMessage, checkInput, checkRest, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { decideGate } from './gate-answer.ts'
@@ -104,8 +104,7 @@ export class TurnRunner {
 
   /** Going on with a conversation must not make a new one by a slip of its name. */
   async #requireConversation(id: string): Promise<void> {
-    if ((await this.#settings.store.conversation(id)) !== undefined) return
-    const message = `The store has no conversation \`${id}\`: nothing can be gone on with.`
-    throw new BobbinError('E_NOT_FOUND', message, { what: 'conversation', id })
+    if ((await this.#settings.store.conversation(id)) === undefined)
+      throw notFound('conversation', id)
   }
 }

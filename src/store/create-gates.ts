@@ -2,11 +2,13 @@ import type { Clock } from '../core/clock.ts'
 import { decidedGate, decodeGate, encodeGate, gateAt } from './gate-row.ts'
 import type { Store } from './store.ts'
 import type { StoreDriver } from './store-driver.ts'
-import { notFound } from './store-errors.ts'
+import { gateState, notFound } from './store-errors.ts'
 import { conversationId, textColumn } from './store-input.ts'
 
 const MAX_GATES = 1000
+/** States only move forward, so that a race is lost once at most: more is a database at odds with itself. */
 const MAX_TRIES = 5
+const KEEPS_CHANGING = 'it keeps changing under whoever decides. Read it again'
 
 /** The part of a store that shows gates and takes decisions. */
 export function createGates(
@@ -35,9 +37,10 @@ export function createGates(
       for (let tries = 1; ; tries++) {
         const row = await driver.gate(conversation, column)
         if (row === undefined) throw notFound('gate', id)
-        const decided = decidedGate(decodeGate(row), decision, clock.now())
+        const gate = decodeGate(row)
+        const decided = decidedGate(gate, decision, clock.now())
         if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
-        if (tries === MAX_TRIES) throw notFound('gate', id)
+        if (tries === MAX_TRIES) throw gateState(id, gate.state, decided.state, KEEPS_CHANGING)
       }
     },
   }

@@ -1,9 +1,9 @@
 // The agent loop with a model that answers at once: CPU time per tool call beside other kits, each in a
 // process of its own. One runs at a time, in turns, so that noise hits all of them alike.
 import { spawnSync } from 'node:child_process'
+import { startSubject } from '../scripts/bench-subject.mjs'
 import { median, printTable, target } from './measure.mjs'
 import { ensurePeers } from './peers/ensure.mjs'
-import { startSubject } from './subject-process.mjs'
 
 const peers = new URL('peers/', import.meta.url)
 ensurePeers()

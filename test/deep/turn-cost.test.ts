@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startSubject } from '../../bench/subject-process.mjs'
+import { startSubject } from '../../scripts/bench-subject.mjs'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 
 /**

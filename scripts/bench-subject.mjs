@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
  * @property {() => void} stop
  */
 
-const SUBJECT = fileURLToPath(new URL('peers/subject.mjs', import.meta.url))
+const SUBJECT = fileURLToPath(new URL('../bench/peers/subject.mjs', import.meta.url))
 // While it waits for its next sample an engine would collect, and throw compiled code away with it.
 const FLAGS = ['--expose-gc', '--no-memory-reducer']
 
 /**
  * Starts a loop in a process of its own, ready to be asked.
  *
- * @param {string} name of a file in `peers`
+ * @param {string} name of a file in `bench/peers`
  * @param {string} [node] the engine that runs it
  * @returns {Promise<Subject>}
  */

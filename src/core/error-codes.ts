@@ -168,6 +168,8 @@ export interface ErrorData {
    * before any call was admitted; later, start another turn.
    */
   E_STREAM_BROKEN: { readonly reason: string }
+  /** `wire` speaks no such protocol. Use one of the `known` names. */
+  E_UNKNOWN_PROTOCOL: { readonly api: string; readonly known: readonly string[] }
   /**
    * A payload is not of any shape that this protocol has. Pass a response, a list of items or a
    * request history, of the protocol that `wire` was made for.

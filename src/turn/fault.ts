@@ -71,6 +71,7 @@ const FAULTS = {
   E_INVALID_TURN_INPUT: 'other',
   E_NESTED_TOO_DEEP: 'other',
   E_SCRIPT: 'other',
+  E_UNKNOWN_PROTOCOL: 'other',
   E_USAGE: 'other',
   E_INVALID_IMPORT: 'other',
 } as const satisfies Record<ErrorCode, Fault>

@@ -89,9 +89,10 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
 function adapterOf(api: WireApi): WireAdapter {
   const adapter = adapters.find((candidate) => candidate.api === api)
   if (adapter !== undefined) return adapter
-  const known = adapters.map((candidate) => `\`${candidate.api}\``).join(', ')
-  const message = `\`${api}\` is no protocol that \`wire\` speaks: use one of ${known}.`
-  throw new BobbinError('E_UNKNOWN_PAYLOAD', message, { api })
+  const known = adapters.map((candidate) => candidate.api)
+  const names = known.map((name) => `\`${name}\``).join(', ')
+  const message = `\`${api}\` is no protocol that \`wire\` speaks: use one of ${names}.`
+  throw new BobbinError('E_UNKNOWN_PROTOCOL', message, { api, known })
 }
 
 function readEvents(decoder: StreamDecoder) {

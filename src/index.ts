@@ -69,7 +69,13 @@ export { modelExecutor } from './turn/model-executor.ts'
 export type { StopReason, TurnOutcome, TurnStatus } from './turn/outcome.ts'
 export type { TurnRunnerOptions } from './turn/runner-options.ts'
 export { type SubAgentOptions, subAgent } from './turn/sub-agent.ts'
-export type { EventOrigin, FunctionalEvents, ObservedEvents } from './turn/turn-events.ts'
+export type {
+  ErrorPlace,
+  EventOrigin,
+  FunctionalEvents,
+  ObservedEvents,
+  WarningCode,
+} from './turn/turn-events.ts'
 export type { RecoverInput, ResumeInput, TurnInput } from './turn/turn-input.ts'
 export { TurnRunner } from './turn/turn-runner.ts'
 export type { TurnEvent, TurnStream } from './turn/turn-stream.ts'

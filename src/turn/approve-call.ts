@@ -1,7 +1,7 @@
 import type { GateRequest } from '../store/gate.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { endCall, useDecision, type ValidatedCall } from './decided-call.ts'
-import { type Approve, decideGate } from './gate-answer.ts'
+import { type Approve, decideGate, gateDecided } from './gate-answer.ts'
 import { closeGate } from './gates.ts'
 import type { Turn } from './turn.ts'
 
@@ -25,9 +25,7 @@ export async function approveInProcess(
     const answer = await turn.interruption.watch.orAborted((async () => approve(gate))())
     const given = typeof answer === 'boolean' ? { approve: answer, decidedBy: 'approve' } : answer
     const decided = await decideGate(settings, conversation.id, gate.id, given)
-    const { state: decision } = decided
-    const decidedBy = decided.decision?.decidedBy ?? ''
-    observed.emit('gateDecided', { gate: decided, decision, decidedBy }, origin)
+    observed.emit('gateDecided', gateDecided(decided), origin)
     // The store may hold less of the request than was decided on: a hook can have redacted it.
     const { args, context } = gate
     const request = { ...(args && { args }), ...(context && { context }) }

@@ -4,6 +4,8 @@ import type { EventOrigin } from './turn-events.ts'
 /** Hears one kind of event. What it returns is not waited for. */
 export type Listener<Content> = (content: Content, origin: EventOrigin) => unknown
 
+type OnFault<Name> = (error: unknown, event: Name, origin: EventOrigin) => void
+
 /**
  * A typed bus whose listeners can neither break nor hold up whoever emits: they are called in order,
  * their promises are not awaited, and what they throw goes to `onFault`.
@@ -11,9 +13,9 @@ export type Listener<Content> = (content: Content, origin: EventOrigin) => unkno
 export class EventBus<Events extends object> {
   /** Lists that are replaced and never changed, so that an event reaches those who listened when it was told. */
   readonly #listeners = new Map<keyof Events, readonly Listener<never>[]>()
-  readonly #onFault: (error: unknown, event: string, origin: EventOrigin) => void
+  readonly #onFault: OnFault<keyof Events & string>
 
-  constructor(onFault: (error: unknown, event: string, origin: EventOrigin) => void) {
+  constructor(onFault: OnFault<keyof Events & string>) {
     this.#onFault = onFault
   }
 
@@ -53,6 +55,6 @@ export class EventBus<Events extends object> {
   }
 
   #fault(error: unknown, name: keyof Events, origin: EventOrigin): void {
-    this.#onFault(error, String(name), origin)
+    this.#onFault(error, name as keyof Events & string, origin)
   }
 }

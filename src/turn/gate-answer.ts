@@ -1,12 +1,13 @@
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
-import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
+import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
 import { issuesText } from '../tools/input-schema.ts'
 import { toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { errorText } from './error-text.ts'
+import type { ObservedEvents } from './turn-events.ts'
 
 /** An answer to a gate, as an application gives it. */
 export interface GateAnswer {
@@ -23,7 +24,9 @@ export interface GateAnswer {
 }
 
 /** Decides in process, without suspending the turn. */
-export type Approve = (request: GateRequest) => Promise<boolean | Omit<GateAnswer, 'gate'>>
+export type Approve = (
+  request: GateRequest,
+) => boolean | Omit<GateAnswer, 'gate'> | Promise<boolean | Omit<GateAnswer, 'gate'>>
 
 const KEYS = ['gate', 'approve', 'decidedBy', 'digest', 'args', 'reason']
 
@@ -80,6 +83,12 @@ export async function decideGate(
     }
   }
   return store.decideGate(conversation, gate, decision)
+}
+
+/** What observers hear of a gate that `decideGate` gave: its state is the verdict. */
+export function gateDecided(gate: Gate): ObservedEvents['gateDecided'] {
+  const decision = gate.state as GateVerdict
+  return { gate, decision, decidedBy: gate.decision?.decidedBy ?? '' }
 }
 
 function invalid(gate: string, path: string, rule: string): BobbinError {

@@ -411,7 +411,7 @@ describe('approve', () => {
     const good = { call: 'pay', args: { to: 'good' }, id: 'c2' }
     const model = scriptedModel([[call, good], [{ text: 'ok' }]])
     const asked: string[] = []
-    const decider: Approve = async (request) => {
+    const decider: Approve = (request) => {
       asked.push(request.id)
       return request.callId === 'c2' ? true : approve(request)
     }

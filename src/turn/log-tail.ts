@@ -1,13 +1,14 @@
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Entry, NewEntry } from '../store/entry.ts'
 import type { Decision } from './executor.ts'
+import type { TurnStatus } from './outcome.ts'
 
 /** How a log ends: what the turn that comes next must know of the one before it. */
 export interface LogTail {
   /** How the last turn ended; absent for a new conversation and after a crash. */
-  readonly lastEnd: string | undefined
+  readonly lastEnd: TurnStatus | undefined
   /** How the last turn ended that did end. */
-  readonly previousEnd: string | undefined
+  readonly previousEnd: TurnStatus | undefined
   /** True when nothing was said since then: turns began, and their processes died at once. */
   readonly isUntouched: boolean
   /** True when the last response is marked as no whole answer. */

@@ -2,7 +2,7 @@ import type { JsonValue } from '../core/json.ts'
 import type { Repair } from '../model/encoder.ts'
 import type { BudgetReport } from '../prompt/budget-report.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
-import type { Gate } from '../store/gate.ts'
+import type { Gate, GateVerdict } from '../store/gate.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
 import type { TurnStatus } from './outcome.ts'
 
@@ -46,13 +46,30 @@ export interface ObservedEvents {
   toolExecutionEnd: ToolExecutionEndEvent
   toolProgress: { readonly toolCallId: string; readonly tool: string; readonly update: JsonValue }
   gateOpened: Gate
-  gateDecided: { readonly gate: Gate; readonly decision: string; readonly decidedBy: string }
+  gateDecided: { readonly gate: Gate; readonly decision: GateVerdict; readonly decidedBy: string }
   budget: BudgetReport
   /** What a model's protocol would not take as it is: told once, before the request that mends it. */
   historyRepair: Repair
-  warning: { readonly code: string; readonly message: string; readonly toolCallId?: string }
-  error: { readonly error: unknown; readonly where: string }
+  warning: { readonly code: WarningCode; readonly message: string; readonly toolCallId?: string }
+  error: { readonly error: unknown; readonly where: ErrorPlace }
 }
+
+/** What an observer is warned of. */
+export type WarningCode = 'IN_DOUBT' | 'LATE_RESULT' | 'MODEL_RETRY' | 'UNDECLARED_EFFECT'
+
+/** What failed: a part of the turn, or a listener of the event that has this name. */
+export type ErrorPlace =
+  | 'open'
+  | 'turn'
+  | 'turn-end'
+  | 'middleware'
+  | 'admission'
+  | 'approve'
+  | 'record'
+  | 'inline'
+  | 'reconcile'
+  | keyof FunctionalEvents
+  | Exclude<keyof ObservedEvents, 'error'>
 
 export type FunctionalEventName = keyof FunctionalEvents
 export type ObservedEventName = keyof ObservedEvents

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { notFound } from '../store/store-errors.ts'
 import { addUserMessage, checkInput, checkRest, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
-import { decideGate } from './gate-answer.ts'
+import { decideGate, gateDecided } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { runTurn } from './run-turn.ts'
 import { type RunnerSettings, runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
@@ -81,8 +81,7 @@ export class TurnRunner {
     for (const answer of decisions) {
       const gate = await decideGate(this.#settings, conversation, answer?.gate, answer)
       const origin = { turnId: gate.turnId, conversation }
-      const decidedBy = gate.decision?.decidedBy ?? ''
-      this.#observed.emit('gateDecided', { gate, decision: gate.state, decidedBy }, origin)
+      this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }
     const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'resume' })
     return outcome as TurnOutcome<OutputOf<S>>
@@ -104,7 +103,7 @@ export class TurnRunner {
 
   /** Going on with a conversation must not make a new one by a slip of its name. */
   async #requireConversation(id: string): Promise<void> {
-    if ((await this.#settings.store.conversation(id)) === undefined)
-      throw notFound('conversation', id)
+    const known = await this.#settings.store.conversation(id)
+    if (known === undefined) throw notFound('conversation', id)
   }
 }

@@ -19,6 +19,7 @@ import {
 } from '../src/testing/scripted-model.ts'
 import { testClock } from '../src/testing/test-clock.ts'
 import { sampleTool } from '../src/testing/turn-samples.ts'
+import type { Tool } from '../src/tools/tool.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 
 const text = fc.oneof(
@@ -27,70 +28,93 @@ const text = fc.oneof(
   fc.constantFrom('', 'same', '\ud800', '"\\\u2028', 'x'.repeat(64 * 1024), 'ä'.repeat(70_000)),
 )
 
-const call = fc.record(
-  {
-    call: fc.constantFrom('echo', 'fail', 'json', 'spool', 'none', 'ask'),
-    args: fc.oneof(
-      fc.record({ q: text }),
-      fc.record({ q: fc.string(), __proto__: fc.jsonValue(), b: fc.jsonValue() }),
-      fc.constantFrom('{"q":', '{"q":1,"q":2}', '{"q":-0}', '[1]'),
-    ),
-    id: fc.constantFrom('call_0', 'call_1', 'a\0b', '\ud800', 'x'.repeat(300)),
-  },
-  { requiredKeys: ['call', 'args'] },
+/** Text that no spool has to be waited for: short, and well formed. */
+const steadyText = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.constantFrom('', 'same', '"\\\u2028'),
 )
 
-const part: fc.Arbitrary<ScriptedPart> = fc.oneof(
-  { weight: 3, arbitrary: call },
-  fc.record({ text: text.filter((said) => said !== '') }),
-  fc.record({ thought: text }),
-)
+const callOf = (names: readonly string[], words: fc.Arbitrary<string>) =>
+  fc.record(
+    {
+      call: fc.constantFrom(...names),
+      args: fc.oneof(
+        fc.record({ q: words }),
+        fc.record({ q: fc.string(), __proto__: fc.jsonValue(), b: fc.jsonValue() }),
+        fc.constantFrom('{"q":', '{"q":1,"q":2}', '{"q":-0}', '[1]'),
+      ),
+      id: fc.constantFrom('call_0', 'call_1', 'a\0b', '\ud800', 'x'.repeat(300)),
+    },
+    { requiredKeys: ['call', 'args'] },
+  )
 
-const script = fc.record({
-  steps: fc.array(
+const partsOf = (
+  call: ReturnType<typeof callOf>,
+  words: fc.Arbitrary<string>,
+  size: fc.ArrayConstraints,
+): fc.Arbitrary<ScriptedPart[]> =>
+  fc.array<ScriptedPart>(
     fc.oneof(
-      { weight: 6, arbitrary: fc.record({ parts: fc.array(part, { maxLength: 6 }) }) },
-      fc.record({ parts: fc.array(part, { maxLength: 6 }), error: fc.constant(new Error('gone')) }),
-      fc.record({
-        parts: fc.array(part, { maxLength: 6 }),
-        usage: fc.record({ inputTokens: fc.nat(), outputTokens: fc.constantFrom(1, 2.5, NaN) }),
-      }),
+      { weight: 3, arbitrary: call },
+      fc.record({ text: words.filter((said) => said !== '') }),
+      fc.record({ thought: words }),
     ),
-    { maxLength: 5 },
-  ),
-  message: text.filter((said) => said !== ''),
-  attached: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 2 }),
-})
+    size,
+  )
 
-type Script = typeof script extends fc.Arbitrary<infer T> ? T : never
+const scriptOf = (parts: fc.Arbitrary<ScriptedPart[]>, mostAttached: number) =>
+  fc.record({
+    steps: fc.array(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.record({ parts }) },
+        fc.record({ parts, error: fc.constant(new Error('gone')) }),
+        fc.record({
+          parts,
+          usage: fc.record({ inputTokens: fc.nat(), outputTokens: fc.constantFrom(1, 2.5, NaN) }),
+        }),
+      ),
+      { maxLength: 5 },
+    ),
+    message: text.filter((said) => said !== ''),
+    attached: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: mostAttached }),
+  })
 
-const tools = [
-  sampleTool('echo', ({ q = '' }) => q),
-  sampleTool('fail', ({ q }) => Promise.reject(new Error(`no ${q}`)), { effect: 'write' }),
-  sampleTool('json', ({ q }) => ({ q: q ?? null, list: [1, 2] }), { effect: 'idempotent' }),
+const NAMES = ['echo', 'fail', 'json', 'none', 'spool', 'ask']
+
+const anyScript = scriptOf(partsOf(callOf(NAMES, text), text, { maxLength: 6 }), 2)
+
+/** Nothing of it waits for a spool or a gate: calls that run at once end in the same order everywhere. */
+const steadyScript = scriptOf(
+  partsOf(callOf(NAMES.slice(0, 4), steadyText), steadyText, { minLength: 3, maxLength: 8 }),
+  0,
+)
+
+type Script = typeof anyScript extends fc.Arbitrary<infer T> ? T : never
+
+/** Strange output would make each tool that writes wait for a gate. */
+const toolsOf = (trust: 'first-party' | 'third-party') => [
+  sampleTool('echo', ({ q = '' }) => q, { trust }),
+  sampleTool('fail', ({ q }) => Promise.reject(new Error(`no ${q}`)), { effect: 'write', trust }),
+  sampleTool('json', ({ q }) => ({ q: q ?? null, list: [1, 2] }), { effect: 'idempotent', trust }),
   sampleTool('spool', async ({ q = '' }, ctx) => [await ctx.spool(q), await ctx.spool(`${q}!`)]),
   sampleTool('none', () => undefined as never, { trust: 'first-party' }),
   sampleTool('ask', ({ q }) => `asked ${q}`, { effect: 'write', approval: true }),
 ]
 
-/**
- * Whether nothing of it waits for a spool, as long text does and text that is not well formed, or for a gate, as a
- * tool that writes does once the conversation has read something strange: calls that run at once then end in
- * the same order everywhere.
- */
-const isSteady = (steps: Script['steps']) =>
-  !/"(ask|fail|spool)"|\\ud[89a-f]|.{60000}/.test(JSON.stringify(steps))
-
 /** Runs a script twice in one conversation, and gives everything that the store has of it. */
-async function logOf(store: Store, conversation: string, { steps, message, attached }: Script) {
+async function logOf(
+  store: Store,
+  conversation: string,
+  { steps, message, attached }: Script,
+  settings: { readonly tools: readonly Tool[]; readonly concurrency: number },
+) {
   let ids = 0
   for (let turn = 0; turn < 2; turn++) {
     const runner = new TurnRunner({
       model: scriptedModel([...(steps as ScriptedStep[]), { parts: [{ text: 'end' }] }]),
-      tools,
+      ...settings,
       store,
       clock: testClock(),
-      concurrency: isSteady(steps) ? 8 : 1,
       sleep: async () => {},
       ids: () => `id-${ids++}`,
       approve: async ({ args }) => args?.['q'] !== 'same',
@@ -133,28 +157,38 @@ describe('a turn', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   it.each([
-    ['as it is', undefined],
-    ['redacted', hideSome],
-  ])('leaves the same log in memory and on disk: %s', { timeout: 60_000 }, async (name, redact) => {
-    const clock = testClock()
-    const randomBytes = (length: number) => new Uint8Array(length).fill(3)
-    const options = { clock, randomBytes, ...(redact && { redact }) }
-    const disk = sqliteStore(join(folder, `${name}.db`), options)
-    let runs = 0
-    await fc.assert(
-      fc.asyncProperty(script, async (given) => {
-        const conversation = `c${runs++}`
-        const held = await logOf(
-          createStore(memoryDriver(), { ...options, spool: memorySpool() }),
-          conversation,
-          given,
-        )
-        const kept = await logOf(disk, conversation, given)
-        expect(held.faults).toEqual([])
-        expect(kept).toEqual(held)
-      }),
-      { numRuns: 40 },
-    )
-    await disk.close()
-  })
+    ['as it is', undefined, anyScript, { tools: toolsOf('third-party'), concurrency: 1 }],
+    ['redacted', hideSome, anyScript, { tools: toolsOf('third-party'), concurrency: 1 }],
+    ['at once', undefined, steadyScript, { tools: toolsOf('first-party'), concurrency: 8 }],
+    [
+      'at once, redacted',
+      hideSome,
+      steadyScript,
+      { tools: toolsOf('first-party'), concurrency: 8 },
+    ],
+  ])(
+    'leaves the same log in memory and on disk: %s',
+    {
+      timeout: 60_000,
+    },
+    async (name, redact, script, settings) => {
+      const clock = testClock()
+      const randomBytes = (length: number) => new Uint8Array(length).fill(3)
+      const options = { clock, randomBytes, ...(redact && { redact }) }
+      const disk = sqliteStore(join(folder, `${name}.db`), options)
+      let runs = 0
+      await fc.assert(
+        fc.asyncProperty(script, async (given) => {
+          const conversation = `c${runs++}`
+          const memory = createStore(memoryDriver(), { ...options, spool: memorySpool() })
+          const held = await logOf(memory, conversation, given, settings)
+          const kept = await logOf(disk, conversation, given, settings)
+          expect(held.faults).toEqual([])
+          expect(kept).toEqual(held)
+        }),
+        { numRuns: 20 },
+      )
+      await disk.close()
+    },
+  )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
-import { checksum } from '../core/checksum.ts'
+import { checksum as checksumOf } from '../core/checksum.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
 import type { TurnOutcome } from '../turn/outcome.ts'
@@ -100,7 +100,7 @@ describe('toolTape', () => {
     await play(tape, 'record').run()
     const [only] = tape.calls
     const args = { q: 'z' }
-    const sum = checksum('other', args)
+    const sum = checksumOf('other', args)
     const extra = { ...(only as TapedCall), tool: 'other', args, checksum: sum }
     const again = toolTape({ calls: [...tape.calls, extra] })
     await play(again, 'replay').run()

@@ -2,7 +2,7 @@ import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { SpooledMarkdownArtifact } from '../artifacts/spooled-markdown-artifact.ts'
 import { SpooledTableArtifact } from '../artifacts/spooled-table-artifact.ts'
-import { checksum } from '../core/checksum.ts'
+import { checksum as checksumOf } from '../core/checksum.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
@@ -108,7 +108,7 @@ export function toolTape(
 /** A tape is a file that people edit: what it would replay must be what it says it is. */
 function checkCalls(calls: readonly TapedCall[]): void {
   const problems = calls.flatMap((call, at) =>
-    call.checksum === checksum(call.tool, call.args)
+    call.checksum === checksumOf(call.tool, call.args)
       ? []
       : `the checksum of call ${at + 1}, \`${call.tool}\`, is not that of its arguments: record it anew`,
   )

@@ -107,7 +107,7 @@ describe('an abort', () => {
     })
     const plain = sampleTool('plain', () => 'x', { approval: true })
     const model = scriptedModel([[{ call: 'pay' }, { call: 'plain' }]])
-    const runner = new TurnRunner({ model, tools: [pay as Tool, plain], store })
+    const runner = new TurnRunner({ model, tools: [pay, plain], store })
     const outcome = await runner.run({ message: 'go', conversation: 'k', signal: abort.signal })
     expect(outcome.status).toBe('aborted')
     expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['aborted', 'aborted'])

@@ -90,7 +90,11 @@ describe('an attempt at a call', () => {
     const abort = new AbortController()
     const options: Partial<ToolOptions> = { effect: 'write', trust: 'first-party' }
     let runs = 0
-    const first = sampleTool('first', () => void abort.abort() as undefined, options as object)
+    const stop = () => {
+      abort.abort()
+      return ''
+    }
+    const first = sampleTool('first', stop, options as object)
     const second = sampleTool('second', () => `${++runs}`, options as object)
     const model = scriptedModel([
       [

@@ -21,7 +21,7 @@ describe('a store that fails', () => {
 
   it.each([
     ['acquired', { acquire: down }],
-    ['acquired, at once', { acquire: downAtOnce as never }],
+    ['acquired, at once', { acquire: downAtOnce }],
     ['asked for its key', { key: down }],
     ['written to', { append: down }],
   ] as [string, Partial<Store>][])('when it is %s ends the turn as failed', async (_, faults) => {
@@ -38,7 +38,7 @@ describe('a store that fails', () => {
 
   it('when it is released ends nothing', async () => {
     const model = scriptedModel([[{ text: 'done' }]])
-    const store = faultyStore({ release: downAtOnce as never })
+    const store = faultyStore({ release: downAtOnce })
     const outcome = await new TurnRunner({ model, store }).run({ message: 'go' })
     expect(outcome).toMatchObject({ status: 'completed', text: 'done' })
   })

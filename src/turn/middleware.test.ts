@@ -141,7 +141,11 @@ describe('middleware', () => {
     const errors: unknown[] = []
     const layer = {
       async [kind](subject: CallSubject, next: () => Promise<unknown>) {
-        void late.promise.then(next).catch((error: unknown) => errors.push(error))
+        const goInside = async () => {
+          await late.promise
+          await next()
+        }
+        goInside().catch((error: unknown) => errors.push(error))
         return give(subject)
       },
     } as Middleware

@@ -91,6 +91,6 @@ export async function wrap<Subject, Result>(
   } finally {
     isOver = true
     signal.removeEventListener('abort', onAbort)
-    await (inside as Promise<Result> | undefined)?.catch(() => {})
+    await inside?.catch(() => {})
   }
 }

@@ -5,7 +5,7 @@ import { REPEAT_LIMITS } from './repeat-guard.ts'
 import { runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
 
 const model = scriptedModel([])
-const settings = (options: object) => runnerSettings({ model, ...options } as TurnRunnerOptions)
+const settings = (options: object) => runnerSettings({ model, ...options })
 
 describe('runnerSettings', () => {
   it.each(['maxIterations', 'maxCalls', 'maxTimeMs', 'concurrency', 'timeoutMs'])(

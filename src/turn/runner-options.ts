@@ -1,6 +1,5 @@
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { BobbinError } from '../core/error.ts'
 import { type IdSource, randomId } from '../core/ids.ts'
 import type { Model } from '../model/model.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
@@ -9,6 +8,7 @@ import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Tool } from '../tools/tool.ts'
 import { ToolRegistry } from '../tools/tool-registry.ts'
+import { checkOptions, invalidRunner, type TRUST_POLICIES } from './check-options.ts'
 import type { Executor } from './executor.ts'
 import type { Approve } from './gate-answer.ts'
 import { TURN_LIMITS, type TurnLimits } from './limits.ts'
@@ -17,7 +17,7 @@ import { modelExecutor } from './model-executor.ts'
 import { REPEAT_LIMITS, type RepeatLimits } from './repeat-guard.ts'
 
 /** How much a conversation that has seen untrusted text may do without asking. */
-export type TrustPolicy = 'default' | 'strict' | 'open'
+export type TrustPolicy = (typeof TRUST_POLICIES)[number]
 
 /** Resolves after the time, or at once when the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
@@ -104,15 +104,13 @@ export interface RunnerSettings {
 }
 
 export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
+  checkOptions(options)
   checkNumbers(options)
-  const executor = options.executor ?? (options.model && modelExecutor(options.model))
-  if (executor === undefined) {
-    throw invalid('needs a `model` or an `executor`', 'Pass one of them')
-  }
+  const executor = options.executor ?? modelExecutor(options.model)
   const store = options.store ?? memoryStore()
   const spool = options.spool ?? store.spool ?? memorySpool()
   if (store.durable && !spool.durable) {
-    throw invalid(
+    throw invalidRunner(
       'has a durable store and a spool that dies with the process',
       'Pass `fileSpool(folder)`',
     )
@@ -164,17 +162,12 @@ function checkNumbers(options: TurnRunnerOptions): void {
   }
   if (budget !== undefined) requireNumber('budget.maxTokens', budget.maxTokens ?? Number.NaN, 1)
   requireNumber('retries', retries, 0)
-  if (options.secret !== undefined && options.secret.length < 32) {
-    throw invalid('has a `secret` of less than 32 bytes', 'Pass 32 random bytes')
-  }
 }
 
 function requireNumber(name: string, value: unknown, least: number): void {
   if (value === undefined || (typeof value === 'number' && value >= least)) return
-  throw invalid(`has \`${name}: ${String(value)}\``, `It must be a number of at least ${least}`)
-}
-
-function invalid(what: string, wayOut: string): BobbinError {
-  const message = `\`TurnRunner\` ${what}. ${wayOut}.`
-  return new BobbinError('E_INVALID_RUNNER', message, { rule: what })
+  throw invalidRunner(
+    `has \`${name}: ${String(value)}\``,
+    `It must be a number of at least ${least}`,
+  )
 }

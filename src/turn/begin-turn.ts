@@ -4,10 +4,11 @@ import { Media } from '../spool/media.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { outputRequest } from './structured-output.ts'
 import type { Turn } from './turn.ts'
-import type { ResumeInput, TurnInput } from './turn-input.ts'
+import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Refuses input that no turn can be made of, before anything is touched. */
 export function checkInput(input: TurnInput): void {
+  requireInput(input)
   const { conversation, message, attachments = [] } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
   if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
@@ -24,16 +25,27 @@ export function checkInput(input: TurnInput): void {
 
 /** Refuses what no turn can go on with. */
 export function checkResume(input: ResumeInput): void {
-  const { conversation, decisions } = input
-  if (typeof conversation !== 'string') throw invalid('conversation', 'must be a string')
+  checkRecover(input)
+  const { decisions } = input
   if (!Array.isArray(decisions)) throw invalid('decisions', 'must be a list; it may be empty')
+}
+
+/** Refuses to pick up nothing in particular. */
+export function checkRecover(input: RecoverInput): void {
+  requireInput(input)
+  if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
   checkRest(input)
 }
 
+function requireInput(input: unknown): void {
+  if (typeof input === 'object' && input !== null) return
+  throw invalid('', 'must be an object, such as `{ message }`')
+}
+
 /** What every way into a turn takes; found out later, it would leave the conversation held by nobody. */
-export function checkRest({ signal, output }: Pick<TurnInput, 'signal' | 'output'>): void {
+function checkRest({ signal, output }: Pick<TurnInput, 'signal' | 'output'>): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw invalid('signal', 'must be an AbortSignal, or be left out')
+    throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
   }
   if (output !== undefined) outputRequest(output)
 }
@@ -59,6 +71,6 @@ export async function addUserMessage(
 }
 
 function invalid(path: string, rule: string): BobbinError {
-  const message = `\`${path}\` of the turn ${rule}.`
+  const message = `${path === '' ? 'The input' : `\`${path}\``} of the turn ${rule}.`
   return new BobbinError('E_INVALID_TURN_INPUT', message, { path, rule })
 }

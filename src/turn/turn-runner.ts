@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { notFound } from '../store/store-errors.ts'
-import { addUserMessage, checkInput, checkRest, checkResume } from './begin-turn.ts'
+import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { decideGate, gateDecided } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
@@ -67,7 +67,8 @@ export class TurnRunner {
 
   /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
   stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<OutputOf<S>> {
-    const conversation = input.conversation ?? this.#settings.ids()
+    // Input that is none is refused in the loop, like every other.
+    const conversation = (input as TurnInput | undefined)?.conversation ?? this.#settings.ids()
     return turnStream(this, { ...input, conversation }, (given) => this.run(given as TurnInput<S>))
   }
 
@@ -91,7 +92,7 @@ export class TurnRunner {
   async recover<S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
-    checkRest(input)
+    checkRecover(input)
     await this.#requireConversation(input.conversation)
     const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
     return outcome as TurnOutcome<OutputOf<S>>

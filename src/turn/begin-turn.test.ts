@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../store/memory-store.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+type Way = 'run' | 'stream' | 'resume' | 'recover'
+
+/** Begins a turn as a caller without types might, and tells how it is refused. */
+async function refusalOf(way: Way, input: unknown): Promise<string> {
+  const store = memoryStore()
+  const runner = new TurnRunner({ executor: async () => ({ answer: 'Yes.' }), store })
+  try {
+    if (way === 'stream') for await (const _ of runner.stream(input as never));
+    else await runner[way](input as never)
+    return 'not refused'
+  } catch (error) {
+    expect(await store.conversations()).toEqual([])
+    const { code, message } = error as Error & { code?: string }
+    return `${code}: ${message}`
+  }
+}
+
+describe('requireInput', () => {
+  it.each(['run', 'resume', 'recover'] as const)('refuses %s of what is no input', async (way) => {
+    for (const input of [undefined, null, 'Why?']) {
+      expect(await refusalOf(way, input)).toBe(
+        'E_INVALID_TURN_INPUT: The input of the turn must be an object, such as `{ message }`.',
+      )
+    }
+  })
+
+  it('refuses to stream what is no input, in the loop', async () => {
+    const refusal = 'E_INVALID_TURN_INPUT: `message` of the turn must be a string.'
+    expect(await refusalOf('stream', undefined)).toBe(refusal)
+    expect(await refusalOf('stream', null)).toBe(refusal)
+  })
+
+  it('asks for the signal, not for what has one', async () => {
+    const refusal =
+      'E_INVALID_TURN_INPUT: `signal` of the turn must be an AbortSignal, such as `controller.signal`, or be left out.'
+    const input = { message: 'Why?', signal: new AbortController() }
+    expect(await refusalOf('run', input)).toBe(refusal)
+    expect(await refusalOf('stream', input)).toBe(refusal)
+  })
+
+  it.each(['resume', 'recover'] as const)('refuses %s of nothing in particular', async (way) => {
+    expect(await refusalOf(way, {})).toBe(
+      'E_INVALID_TURN_INPUT: `conversation` of the turn must be a string.',
+    )
+  })
+})

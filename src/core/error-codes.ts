@@ -192,6 +192,11 @@ export interface ErrorData {
   E_INVALID_OUTPUT: InvalidField
   /** A runner's options contradict each other or lack something. The rule says which. */
   E_INVALID_RUNNER: { readonly rule: string }
+  /**
+   * A listener would never hear anything: there is no such event, or it is on the other bus. The message
+   * names the events that there are.
+   */
+  E_INVALID_LISTENER: { readonly event: string }
   /** A decision on a gate is not of the form that it must have, or does not fit the tool. */
   E_INVALID_DECISION: { readonly gate: string; readonly path: string; readonly rule: string }
   /** What a turn was asked to do cannot be used. */

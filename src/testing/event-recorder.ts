@@ -1,4 +1,5 @@
 import type { Listener } from '../turn/event-bus.ts'
+import { CONTENT_EVENTS, OBSERVED_EVENTS } from '../turn/event-names.ts'
 import type { EventOrigin, FunctionalEvents, ObservedEvents } from '../turn/turn-events.ts'
 
 type AllEvents = FunctionalEvents & ObservedEvents
@@ -36,34 +37,6 @@ interface EventSource {
   ): () => void
 }
 
-// Spelled as records, so that the compiler asks for an event that is missing here.
-const CONTENT: Readonly<Record<keyof FunctionalEvents, true>> = {
-  message: true,
-  thought: true,
-  toolInput: true,
-  toolCall: true,
-}
-const OBSERVED: Readonly<Record<keyof ObservedEvents, true>> = {
-  turnStart: true,
-  turnEnd: true,
-  dispatchStart: true,
-  dispatchEnd: true,
-  iterationStart: true,
-  iterationEnd: true,
-  toolExecutionStart: true,
-  toolExecutionEnd: true,
-  toolProgress: true,
-  gateOpened: true,
-  gateDecided: true,
-  budget: true,
-  historyRepair: true,
-  warning: true,
-  error: true,
-}
-
-const keysOf = <Key extends string>(record: Readonly<Record<Key, true>>) =>
-  Object.keys(record) as Key[]
-
 /** Listens to every event of both buses of a runner. */
 export function eventRecorder(runner: EventSource): EventRecorder {
   const events: RecordedEvent[] = []
@@ -72,8 +45,8 @@ export function eventRecorder(runner: EventSource): EventRecorder {
       void events.push({ bus, name, content, origin } as RecordedEvent)
   }
   const offs = [
-    ...keysOf(CONTENT).map((name) => runner.on(name, hear('content', name))),
-    ...keysOf(OBSERVED).map((name) => runner.observe(name, hear('observed', name))),
+    ...CONTENT_EVENTS.map((name) => runner.on(name, hear('content', name))),
+    ...OBSERVED_EVENTS.map((name) => runner.observe(name, hear('observed', name))),
   ]
   return {
     events,

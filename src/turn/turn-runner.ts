@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { notFound } from '../store/store-errors.ts'
 import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
+import { checkListener } from './event-names.ts'
 import { decideGate, gateDecided } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { runTurn } from './run-turn.ts'
@@ -41,6 +42,7 @@ export class TurnRunner {
     name: Name,
     listener: Listener<FunctionalEvents[Name]>,
   ): () => void {
+    checkListener('on', name, listener)
     return this.#content.on(name, listener)
   }
 
@@ -49,6 +51,7 @@ export class TurnRunner {
     name: Name,
     listener: Listener<ObservedEvents[Name]>,
   ): () => void {
+    checkListener('observe', name, listener)
     return this.#observed.on(name, listener)
   }
 

@@ -1,4 +1,5 @@
 import type { Listener } from './event-bus.ts'
+import { CONTENT_EVENTS } from './event-names.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { FunctionalEventName, FunctionalEvents } from './turn-events.ts'
 import type { TurnInput } from './turn-input.ts'
@@ -15,8 +16,6 @@ export type TurnEvent = {
 export interface TurnStream<Output> extends AsyncIterable<TurnEvent> {
   readonly outcome: Promise<TurnOutcome<Output>>
 }
-
-const NAMES: readonly FunctionalEventName[] = ['message', 'thought', 'toolInput', 'toolCall']
 
 /** Whatever tells of the content of turns. */
 interface ContentSource {
@@ -56,7 +55,7 @@ export function turnStream<Output>(
   const isSignal = given === undefined || given instanceof AbortSignal
   const joined = given && isSignal ? AbortSignal.any([given, abort.signal]) : abort.signal
   const signal = isSignal ? joined : given
-  const offs = NAMES.map((type) =>
+  const offs = CONTENT_EVENTS.map((type) =>
     runner.on(type, (content, origin) => {
       if (origin.conversation !== conversation) return
       queue.push({ type, ...content } as TurnEvent)

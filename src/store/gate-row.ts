@@ -7,6 +7,7 @@ import {
   type Gate,
   type GateDecision,
   type GateRequest,
+  type GateState,
   type NewGateDecision,
 } from './gate.ts'
 import type { GateRow } from './store-driver.ts'
@@ -51,6 +52,19 @@ export function openedGate(
   return { ...request, ...where, openedAt: now, expiresAt, state: 'pending' }
 }
 
+const ALREADY =
+  'it is decided already; `recover`, or `resume` without a decision about it, goes on from there'
+
+/** Why a gate that does not wait any more cannot be decided, and what to do instead. */
+const WHY_DECIDED: Readonly<Record<Exclude<GateState, 'pending'>, string>> = {
+  approved: ALREADY,
+  denied: ALREADY,
+  edited: ALREADY,
+  consumed: 'its decision was used already, and is used once',
+  expired: 'its time is over; the next turn may ask again',
+  abandoned: 'the conversation went on without it; the next turn may ask again',
+}
+
 /** A pending gate with its decision; `E_GATE_STATE` when it does not wait for this one any more. */
 export function decidedGate(gate: Gate, decision: NewGateDecision, now: number): Gate {
   const { verdict, decidedBy, args, comment, digest } = decision
@@ -65,7 +79,7 @@ export function decidedGate(gate: Gate, decision: NewGateDecision, now: number):
   }
   const { state } = gateAt(gate, now)
   if (state !== 'pending') {
-    throw gateState(gate.id, state, verdict, 'only a pending gate can be decided')
+    throw gateState(gate.id, state, verdict, WHY_DECIDED[state])
   }
   if (digest !== undefined && digest !== gate.digest) {
     throw gateState(gate.id, state, verdict, 'the decision is about another tool or arguments')

@@ -2,7 +2,9 @@ import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../store/gate.ts'
+import { decidedGate } from '../store/gate-row.ts'
 import type { Store } from '../store/store.ts'
+import { gateState, notFound } from '../store/store-errors.ts'
 import { issuesText } from '../tools/input-schema.ts'
 import { toolShortcuts } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
@@ -63,26 +65,64 @@ function editedArguments(gate: string, args: unknown): JsonObject {
   }
 }
 
+interface GateHolder {
+  readonly store: Store
+  readonly tools: ToolRegistry
+}
+
 /** Decides a gate by compare-and-set, after a look at what a person made of the arguments. */
 export async function decideGate(
-  { store, tools }: { readonly store: Store; readonly tools: ToolRegistry },
+  settings: GateHolder,
   conversation: string,
   gate: string,
   answer: unknown,
 ): Promise<Gate> {
+  const decision = await checkedDecision(settings, conversation, gate, answer)
+  return settings.store.decideGate(conversation, gate, decision)
+}
+
+/**
+ * Looks at all answers before the first one counts: when one of them does not hold, no gate is decided,
+ * and the list can be sent again, corrected.
+ */
+export async function checkAnswers(
+  settings: GateHolder,
+  conversation: string,
+  answers: readonly GateAnswer[],
+): Promise<void> {
+  const seen = new Set<string>()
+  for (const answer of answers) {
+    const id = answer?.gate
+    const decision = await checkedDecision(settings, conversation, id, answer)
+    const gate = await settings.store.gate(conversation, id)
+    if (gate === undefined) throw notFound('gate', id)
+    // The store has said already whether the gate's time is over.
+    decidedGate(gate, decision, gate.openedAt)
+    if (seen.has(id)) {
+      const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
+      throw gateState(id, gate.state, decision.verdict, why)
+    }
+    seen.add(id)
+  }
+}
+
+async function checkedDecision(
+  { store, tools }: GateHolder,
+  conversation: string,
+  gate: string,
+  answer: unknown,
+): Promise<NewGateDecision> {
   if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
   const decision = decisionOf(gate, answer)
-  if (decision.args !== undefined) {
-    const waiting = await store.gate(conversation, gate)
-    // A gate of a nested turn is about a tool of that turn, which looks at it itself.
-    const tool =
-      waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
-    const validation = tool && (await toolShortcuts().validate(tool, decision.args))
-    if (validation?.ok === false) {
-      throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
-    }
+  if (decision.args === undefined) return decision
+  const waiting = await store.gate(conversation, gate)
+  // A gate of a nested turn is about a tool of that turn, which looks at it itself.
+  const tool = waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
+  const validation = tool && (await toolShortcuts().validate(tool, decision.args))
+  if (validation?.ok === false) {
+    throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
   }
-  return store.decideGate(conversation, gate, decision)
+  return decision
 }
 
 /** What observers hear of a gate that `decideGate` gave: its state is the verdict. */

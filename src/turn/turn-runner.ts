@@ -3,7 +3,7 @@ import { notFound } from '../store/store-errors.ts'
 import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { checkListener } from './event-names.ts'
-import { decideGate, gateDecided } from './gate-answer.ts'
+import { checkAnswers, decideGate, gateDecided } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { runTurn } from './run-turn.ts'
 import { type RunnerSettings, runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
@@ -82,8 +82,9 @@ export class TurnRunner {
     checkResume(input)
     const { conversation, decisions } = input
     await this.#requireConversation(conversation)
+    await checkAnswers(this.#settings, conversation, decisions)
     for (const answer of decisions) {
-      const gate = await decideGate(this.#settings, conversation, answer?.gate, answer)
+      const gate = await decideGate(this.#settings, conversation, answer.gate, answer)
       const origin = { turnId: gate.turnId, conversation }
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }

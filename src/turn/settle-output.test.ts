@@ -20,9 +20,8 @@ async function settled(output: unknown): Promise<string> {
   })
   const { status, toolCalls } = await runner.run({ message: 'Go.' })
   const [call] = toolCalls
-  const text = Tokenizable.isTokenizable(call?.results)
-    ? call.results.text
-    : await (call?.results as SpooledArtifact).asString()
+  const results = call?.results as SpooledArtifact | Tokenizable
+  const text = Tokenizable.isTokenizable(results) ? results.text : await results.asString()
   return `${status} ${call?.settlement} ${text}`
 }
 

@@ -60,6 +60,7 @@ function compile(schema: InputSchema, subject: SchemaSubject): CompiledSchema {
   }
   const standard = standardPart(schema)
   if (standard !== undefined) throw cannotDescribe(subject, String(standard['vendor']))
+  if (Object.values(schema).some(standardPart)) throw bareFields(subject)
   const jsonSchema = objectSchema(subject, () => schema)
   return { jsonSchema, validate: jsonSchemaValidator(jsonSchema) }
 }
@@ -88,6 +89,13 @@ function objectSchema(subject: SchemaSubject, give: () => unknown): JsonObject {
   if (json['type'] === 'object') return json
   const rule = 'must describe an object, whose members have names'
   throw invalidSchema(subject, rule, `\`${root}\` ${rule}. Wrap it, for example as { value: … }.`)
+}
+
+/** Some kits take the fields of an object without the object around them. */
+function bareFields(subject: SchemaSubject): BobbinError {
+  const rule = 'must be a schema, and this is an object whose members are schemas'
+  const message = `\`${subject.name}\` ${rule}. Wrap it, as in \`z.object({ … })\`.`
+  return invalidSchema(subject, rule, message)
 }
 
 function cannotDescribe(subject: SchemaSubject, vendor: string): BobbinError {

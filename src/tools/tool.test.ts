@@ -236,6 +236,14 @@ describe('Tool.inputSchema', () => {
     expect(described).toBe(1)
   })
 
+  it('is asked for as a whole when only the fields of an object are given', () => {
+    const inputSchema = { service: z.string() } as unknown as { type: 'object' }
+    const make = () => new Tool({ name: 'a', description: 'A.', inputSchema, handler: () => '' })
+    expect(make).toThrow(
+      '`Tool.inputSchema` must be a schema, and this is an object whose members are schemas. Wrap it, as in `z.object({ … })`.',
+    )
+  })
+
   it('is looked at anew for every tool when it is plain JSON Schema, which may change', () => {
     const inputSchema = { type: 'object' as const, title: 'a' }
     const tools = ['a', 'b'].map((title) => {

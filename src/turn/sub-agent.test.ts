@@ -65,6 +65,15 @@ describe('subAgent', () => {
     expect(textOf(inner, 0)).toContain('Look into disks, 2 deep.')
   })
 
+  it('tells all arguments when none is the task and nothing makes a message of them', async () => {
+    const inner = scriptedModel([[{ text: 'ok' }]])
+    const tool = research({ model: inner }, { inputSchema: z.object({ topic: z.string() }) })
+    const call = { call: 'research', args: { topic: 'disks' } }
+    const model = scriptedModel([[call], [{ text: 'done' }]])
+    await new TurnRunner({ model, tools: [tool] }).run({ message: 'go' })
+    expect(inner.requests[0]?.items[0]).toMatchObject({ parts: [{ text: '{"topic":"disks"}' }] })
+  })
+
   it('fails its call when the inner turn does not complete', async () => {
     const inner = scriptedModel([{ error: new Error('inner bug') }])
     const outer = askOnce()

@@ -30,7 +30,7 @@ export interface SubAgentOptions<S extends InputSchema = InputSchema> {
   readonly agent: TurnRunnerOptions
   /** What the tool takes; one text named `task` unless given. */
   readonly inputSchema?: S
-  /** What the inner turn is told; the `task` unless given. */
+  /** What the inner turn is told; the `task` unless given, and all arguments as JSON where there is none. */
   readonly message?: (args: InferArguments<S>) => string
   readonly trust?: TrustTier
   readonly timeoutMs?: number
@@ -60,10 +60,15 @@ export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentO
     timeoutMs,
     ...(trust !== undefined && { trust }),
     handler: (args, ctx) => {
-      const message = messageOf?.(args) ?? String((args as { readonly task?: unknown }).task)
+      const message = messageOf?.(args) ?? taskOf(args)
       return runNested(agent, message, ctx)
     },
   })
+}
+
+function taskOf(args: unknown): string {
+  const { task } = args as { readonly task?: unknown }
+  return typeof task === 'string' ? task : JSON.stringify(args)
 }
 
 async function runNested(

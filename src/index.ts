@@ -58,7 +58,13 @@ export { ArtifactTool, type ArtifactToolOptions } from './tools/artifact-tool.ts
 export type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './tools/execution-events.ts'
 export type { InferArguments, InputSchema } from './tools/input-schema.ts'
 export { Tool } from './tools/tool.ts'
-export type { ExecutionContext, ToolContext, ToolOutput } from './tools/tool-context.ts'
+export type {
+  ExecutionContext,
+  JsonOutput,
+  JsonOutputObject,
+  ToolContext,
+  ToolOutput,
+} from './tools/tool-context.ts'
 export type { Effect, Reconciliation, ToolOptions } from './tools/tool-options.ts'
 export { ToolRegistry } from './tools/tool-registry.ts'
 export type { DispatchContext } from './turn/dispatch-context.ts'

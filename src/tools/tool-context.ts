@@ -4,6 +4,13 @@ import type { Media } from '../spool/media.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
 
+/** JSON as programs hold it: a member that is `undefined` is left out, as `JSON.stringify` does. */
+export type JsonOutput = JsonValue | readonly JsonOutput[] | JsonOutputObject
+/** An object of such JSON. */
+export interface JsonOutputObject {
+  readonly [key: string]: JsonOutput | undefined
+}
+
 /** Everything a handler may return; a plain value becomes a JSON artifact. */
 export type ToolOutput =
   | SpoolInput
@@ -11,7 +18,7 @@ export type ToolOutput =
   | readonly Media[]
   | Artifact
   | readonly Artifact[]
-  | JsonValue
+  | JsonOutput
   | undefined
 
 /** What a handler is given besides its arguments. */

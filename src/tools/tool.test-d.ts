@@ -82,3 +82,25 @@ new Tool({
   // @ts-expect-error a function is no output
   handler: () => () => 'no',
 })
+
+// A member that may be missing is left out, so it may be undefined as well.
+declare const found: { readonly id: number; readonly note?: string } | undefined
+new Tool({
+  ...common,
+  inputSchema: z.object({}),
+  handler: async () => ({ found, at: found?.note, rows: [{ note: found?.note }] }),
+})
+
+new Tool({
+  ...common,
+  inputSchema: z.object({}),
+  // @ts-expect-error a date in it has no form in JSON
+  handler: () => ({ at: new Date() }),
+})
+
+interface Row {
+  readonly id: number
+}
+declare const row: Row
+// An interface may grow, so the compiler asks for a copy.
+new Tool({ ...common, inputSchema: z.object({}), handler: () => ({ ...row }) })

@@ -85,6 +85,8 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'InputSchema',
       'JsonArray',
       'JsonObject',
+      'JsonOutput',
+      'JsonOutputObject',
       'JsonValue',
       'Lease',
       'MediaReader',

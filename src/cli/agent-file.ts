@@ -95,6 +95,7 @@ export async function readNamedFile(cwd: string, path: string): Promise<string> 
   } catch (error) {
     const { code } = error as { readonly code?: unknown }
     if (code === 'ENOENT') throw usageError(`There is no file \`${path}\`: check the path.`)
+    if (code === 'EISDIR') throw usageError(`\`${path}\` is a folder: name a file.`)
     throw error
   }
 }

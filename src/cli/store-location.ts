@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Store } from '../store/store.ts'
@@ -26,17 +26,25 @@ export async function withStore<T>(
 ): Promise<T> {
   const path = storePath(values, io)
   if (create) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  else if (!existsSync(path)) {
-    throw usageError(
-      `There is no store at \`${shown(values, io)}\`: \`bobbin run\` makes one, or name another with --store.`,
-    )
-  }
+  else await requireStore(path, shown(values, io))
   const { sqliteStore } = await import('../stores/sqlite/index.ts')
   const store = sqliteStore(path)
   try {
     return await work(store)
   } finally {
     await store.close()
+  }
+}
+
+/** A command that reads leaves a file alone that is no store: it may be a database of somebody else's. */
+async function requireStore(path: string, name: string): Promise<void> {
+  const file = statSync(path, { throwIfNoEntry: false })
+  const wayOut = '`bobbin run` makes one, or name another with --store.'
+  if (file === undefined) throw usageError(`There is no store at \`${name}\`: ${wayOut}`)
+  if (file.isDirectory()) throw usageError(`\`${name}\` is a folder, no store: ${wayOut}`)
+  const { isStoreFile } = await import('../stores/sqlite/is-store-file.ts')
+  if (!(await isStoreFile(path))) {
+    throw usageError(`\`${name}\` is no store, and was left as it is: ${wayOut}`)
   }
 }
 

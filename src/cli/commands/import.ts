@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { command, onePositional } from '../command.ts'
@@ -19,9 +19,11 @@ export const importConversation = command({
   run: ({ values, positionals }, io) => {
     const path = onePositional(positionals, 'a file that `bobbin export` wrote', 'import')
     const file = resolve(io.cwd, path)
-    if (path !== '-' && !existsSync(file)) {
+    const info = path === '-' ? undefined : statSync(file, { throwIfNoEntry: false })
+    if (path !== '-' && info === undefined) {
       throw usageError(`There is no file \`${path}\`: check the path.`, 'import')
     }
+    if (info?.isDirectory() === true) throw usageError(`\`${path}\` is a folder: name a file.`)
     return withStore(values, io, { create: true }, async (store) => {
       const input = path === '-' ? io.stdin : createReadStream(file)
       const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })

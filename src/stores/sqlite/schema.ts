@@ -93,9 +93,14 @@ export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
   }
 }
 
-function versionOf(sqlite: Sqlite): number {
+/** Whether somebody has kept conversations in this database. */
+export function holdsConversations(sqlite: Sqlite): boolean {
   const named = "SELECT count(*) AS n FROM sqlite_master WHERE name = 'bobbin_schema'"
-  if (Number(sqlite.statement(named).get([])?.['n']) === 0) return 0
+  return Number(sqlite.statement(named).get([])?.['n']) > 0
+}
+
+function versionOf(sqlite: Sqlite): number {
+  if (!holdsConversations(sqlite)) return 0
   const row = sqlite.statement('SELECT max(version) AS version FROM bobbin_schema').get([])
   return Number(row?.['version'] ?? 0)
 }

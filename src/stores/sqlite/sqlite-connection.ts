@@ -33,7 +33,7 @@ export interface SqliteConnection {
  */
 export function sqliteConnection(
   open: () => Sqlite | Promise<Sqlite>,
-  options: { readonly busyTimeoutMs: number },
+  options: { readonly busyTimeoutMs: number; readonly name: string },
 ): SqliteConnection {
   let opening: Promise<Sqlite> | undefined
   let closed = false
@@ -49,7 +49,7 @@ export function sqliteConnection(
   const openMigrated = async () => {
     const sqlite = await open()
     try {
-      await patiently('prepare the database', () => {
+      await patiently(`prepare \`${options.name}\``, () => {
         sqlite.exec(SETTINGS)
         migrate(sqlite)
       })

@@ -70,13 +70,19 @@ export function asStoreError(error: unknown, doing: string): Error {
   if (isBobbinError(error)) return error
   const code = sqliteCode(error)
   const detail = thrownText(error)
-  if (code === CODES['SQLITE_CORRUPT'] || code === CODES['SQLITE_NOTADB']) {
+  if (code === CODES['SQLITE_NOTADB']) return noDatabase(doing, detail)
+  if (code === CODES['SQLITE_CORRUPT'])
     return storeCorrupt('The database', `SQLite says: ${detail}`)
-  }
   const reason = (code === undefined ? undefined : FAILURES[code]) ?? 'other'
   if (code === undefined && !isSqliteError(error)) return error as Error
   const message = `SQLite could not ${doing}: ${WAYS_OUT[reason]}.`
   return new BobbinError('E_STORE_UNAVAILABLE', message, { reason, detail }, { cause: error })
+}
+
+/** Mostly the wrong file was named; a database whose first page is lost looks the same. */
+function noDatabase(doing: string, reason: string): BobbinError<'E_STORE_CORRUPT'> {
+  const message = `SQLite could not ${doing}: the file is no database. Name the file of a store, or restore a backup if it was one.`
+  return new BobbinError('E_STORE_CORRUPT', message, { where: 'The database', reason })
 }
 
 /** A mistake of ours must show as what it is, not as a fault of the database. */

@@ -33,5 +33,6 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   const open = () => (database === undefined ? openDatabase(path) : adoptDatabase(database))
   const spool =
     options.spool ?? fileSpool(`${path}.spool`, options.clock && { clock: options.clock })
-  return createStore(sqliteDriver(sqliteConnection(open, { busyTimeoutMs })), { ...options, spool })
+  const connection = sqliteConnection(open, { busyTimeoutMs, name: path })
+  return createStore(sqliteDriver(connection), { ...options, spool })
 }

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cli } from './in-process.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'bobbin-wrong-store-'))
+afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+const READING = [
+  ['calls'],
+  ['calls', 'follow'],
+  ['artifact', 'head', 'last'],
+  ['verify'],
+  ['export', 'last'],
+  ['gc'],
+  ['recover'],
+]
+
+describe('a command that reads', () => {
+  it.each(READING)('leaves a database of somebody else’s as it is: %s %s', async (...command) => {
+    const path = join(cwd, `${command.join('-')}.db`)
+    const database = new Database(path)
+    database.exec('CREATE TABLE users (id INTEGER)')
+    database.close()
+    const before = readFileSync(path)
+    const { code, stdout, stderr } = await cli([...command, '--store', path], { cwd })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('is no store, and was left as it is: `bobbin run` makes one')
+    expect(readFileSync(path)).toEqual(before)
+  })
+
+  it.each(READING)(
+    'does not call a text damaged before it says that it is one: %s %s',
+    async (...command) => {
+      writeFileSync(join(cwd, 'diary.txt'), 'Dear diary, I am no database.\n'.repeat(50))
+      const { code, stderr } = await cli([...command, '--store', 'diary.txt'], { cwd })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /`[^`]*diary\.txt`: the file is no database\. Name the file of a store,/,
+      )
+    },
+  )
+
+  it('names a folder that stands where a store should', async () => {
+    mkdirSync(join(cwd, 'folder'))
+    const { code, stderr } = await cli(['calls', '--store', 'folder'], { cwd })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'bobbin: `folder` is a folder, no store: `bobbin run` makes one, or name another with --store.\n',
+    })
+  })
+})
+
+describe('a command that takes a file', () => {
+  it.each([['lint'], ['convert', '--to', 'gemini'], ['import']])(
+    'names a folder: %s',
+    async (...command) => {
+      mkdirSync(join(cwd, 'notes'), { recursive: true })
+      const { code, stderr } = await cli([...command, 'notes'], { cwd })
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: 'bobbin: `notes` is a folder: name a file.\n',
+      })
+    },
+  )
+})

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { cli } from './in-process.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-wrong-store-'))
@@ -66,4 +67,23 @@ describe('a command that takes a file', () => {
       })
     },
   )
+})
+
+describe('bobbin verify', () => {
+  it('says that there is nothing to verify, and counts it as a fault when a seal was kept', async () => {
+    const store = sqliteStore(join(cwd, 'empty.db'))
+    await store.conversations()
+    await store.close()
+    const verify = (...more: string[]) => cli(['verify', '--store', 'empty.db', ...more], { cwd })
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'There are no conversations in this store.\n',
+    })
+    expect(await verify('--seal', 'ab'.repeat(32))).toMatchObject({
+      code: 1,
+      stderr:
+        'bobbin: There are no conversations in this store: what the seal is of was deleted.\n',
+    })
+  })
 })

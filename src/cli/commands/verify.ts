@@ -1,8 +1,9 @@
+import { BobbinError } from '../../core/error.ts'
 import type { Store } from '../../store/store.ts'
 import { oneLine } from '../call-lines.ts'
 import { command } from '../command.ts'
 import { eachConversation, findConversation } from '../find-record.ts'
-import { EXIT } from '../io.ts'
+import { EXIT, type Io } from '../io.ts'
 import { writeJson } from '../json-view.ts'
 import { paintFor } from '../paint.ts'
 import { STORE_OPTIONS, withStore } from '../store-location.ts'
@@ -24,8 +25,10 @@ export const verify = command({
   run: ({ values, positionals }, io) =>
     withStore(values, io, { create: false }, async (store) => {
       const paint = paintFor(io)
+      const found = await wanted(store, positionals)
+      if (found.length === 0) return nothingFound(io, values)
       let isSound = true
-      for (const { id, seal } of await wanted(store, positionals)) {
+      for (const { id, seal } of found) {
         const seals = values.seal === undefined ? {} : { seals: values.seal }
         const report = await store.verify({ conversation: id, ...seals })
         isSound &&= report.ok
@@ -47,6 +50,23 @@ export const verify = command({
       return isSound ? EXIT.ok : EXIT.failed
     }),
 })
+
+/** A seal that was kept elsewhere tells that something was here, and now nothing is. */
+function nothingFound(
+  io: Io,
+  { seal, json }: { seal?: readonly string[]; json?: boolean },
+): number {
+  const message = 'There are no conversations in this store'
+  if (seal !== undefined) {
+    const id = seal[0] ?? ''
+    throw new BobbinError('E_NOT_FOUND', `${message}: what the seal is of was deleted.`, {
+      what: 'conversation',
+      id,
+    })
+  }
+  if (json !== true) io.stderr.write(`${message}.\n`)
+  return EXIT.ok
+}
 
 async function wanted(store: Store, names: readonly string[]) {
   if (names.length > 0) {

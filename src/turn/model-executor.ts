@@ -11,14 +11,32 @@ import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executo
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
+    let isStreamed = false
     for await (const event of model.stream(requestOf(ctx), optionsOf(ctx, helpers))) {
-      if (event.type === 'finish') return decisionOf(event)
+      if (event.type === 'finish') {
+        if (!isStreamed) tellWhole(event.items, helpers)
+        return decisionOf(event)
+      }
+      isStreamed = true
       if (event.type === 'text') helpers.message({ id: event.key, delta: event.delta })
       else if (event.type === 'thought') helpers.thought({ id: event.key, delta: event.delta })
       else helpers.toolInput({ id: event.key, tool: event.tool, delta: event.delta })
     }
     const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
     throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
+  }
+}
+
+/** Whoever shows a turn as it goes hears the texts of a response that came in one piece, too. */
+function tellWhole(items: readonly HistoryItem[], helpers: ExecutorHelpers): void {
+  for (const [index, item] of items.entries()) {
+    const id = `whole.${index}`
+    if (item.type === 'message') {
+      const delta = textOf([item])
+      if (delta !== '') helpers.message({ id, delta })
+    } else if (item.type === 'thought' && item.text !== '') {
+      helpers.thought({ id, delta: item.text })
+    }
   }
 }
 

@@ -1,7 +1,15 @@
-// The short recipes of docs/recipes.md, each a region, all in one turn.
+// The short recipes of docs/recipes.md, each a region, most of them in one turn.
 import assert from 'node:assert/strict'
 import { ArgumentPreview, inlineBySize, Memory, Tool, TurnRunner } from 'bobbin'
 import { z } from 'zod'
+
+/** @type {import('bobbin').Executor} */
+const publishing = async ({ turnToolCalls: [call] }) =>
+  call ? { answer: call.settlement } : { calls: [publishingFor('everyone')] }
+/** @param {string} audience */
+const publishingFor = (audience) => ({ tool: 'publish', args: { audience } })
+/** @type {import('bobbin').Executor} */
+const reading = async ({ memories }) => ({ answer: memories[0]?.content.text ?? 'Nothing.' })
 
 // #region size
 const search = new Tool({
@@ -52,38 +60,41 @@ const publish = new Tool({
   approval: ({ audience }) => audience !== 'staff',
   handler: ({ audience }) => `Published for ${audience}.`,
 })
-/** @type {import('bobbin').Approve} */
-const approve = async ({ tool, args }) =>
-  tool === 'publish' && args?.['audience'] === 'everyone'
-    ? { approve: false, decidedBy: 'policy', reason: 'Only staff and partners.' }
-    : { approve: true, decidedBy: 'policy' }
+const publisher = new TurnRunner({
+  executor: publishing, // or a model
+  tools: [publish],
+  approve: async ({ tool, args }) =>
+    tool === 'publish' && args?.['audience'] === 'everyone'
+      ? { approve: false, decidedBy: 'policy', reason: 'Only staff and partners.' }
+      : { approve: true, decidedBy: 'policy' },
+})
 // #endregion approve
 
 // #region memory
-/** @type {import('bobbin').Middleware} */
-const remembering = {
-  async turn(ctx, next) {
-    const content = 'The archive is in Dutch.'
-    ctx.addMemory(new Memory({ id: 'language', content, createdAt: Date.now() }))
-    return next()
-  },
-}
+const reminded = new TurnRunner({
+  executor: reading, // or a model
+  middleware: [
+    {
+      async dispatch(ctx, next) {
+        const content = 'The archive is in Dutch.'
+        ctx.addMemory(new Memory({ id: 'language', content, createdAt: Date.now() }))
+        await next()
+      },
+    },
+  ],
+})
 // #endregion memory
 
 const runner = new TurnRunner({
-  tools: [search, reindex, status, publish],
-  approve,
-  middleware: [remembering],
+  tools: [search, reindex, status],
   secrets: () => 'k-123',
-  executor: async ({ iteration, memories }, { toolInput }) => {
-    assert.equal(memories[0]?.id, 'language')
+  executor: async ({ iteration }, { toolInput }) => {
     for (const delta of ['{"words":"bob', 'bin"}']) toolInput({ id: '0', tool: 'search', delta })
     if (iteration > 1) return { answer: '{"ready":true,"shards":3}' }
     const polls = Array.from({ length: 9 }, () => ({ tool: 'index_status', args: {} }))
     const first = { tool: 'search', args: { words: 'bobbin' } }
     const more = { tool: 'reindex', args: { shards: 3 } }
-    const last = { tool: 'publish', args: { audience: 'everyone' } }
-    return { calls: [first, more, ...polls, last] }
+    return { calls: [first, more, ...polls] }
   },
 })
 let reports = 0
@@ -113,6 +124,7 @@ const [found, indexed, ...rest] = outcome.toolCalls
 assert.equal(found?.inline, false)
 assert.deepEqual([indexed?.settlement, reports], ['ok', 3])
 assert.doesNotMatch(JSON.stringify(outcome.toolCalls), /k-123/)
-assert.deepEqual(new Set(rest.slice(0, 9).map(({ settlement }) => settlement)), new Set(['ok']))
-assert.equal(rest.at(-1)?.settlement, 'denied')
+assert.deepEqual(new Set(rest.map(({ settlement }) => settlement)), new Set(['ok']))
+assert.equal((await publisher.run({ message: 'Publish it.' })).text, 'denied')
+assert.equal((await reminded.run({ message: 'Hello.' })).text, 'The archive is in Dutch.')
 console.log(`${outcome.toolCalls.length} calls, each settled as its recipe says.`)

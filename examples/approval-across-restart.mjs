@@ -42,9 +42,12 @@ if (act === undefined) {
         : { calls: [{ tool: 'refund', args: { to: 'ann', amount: 20 } }] },
   })
   if (act === 'ask') {
+    // #region ask
     const { status, gates } = await runner.run({ conversation: 'order-7', message: 'Refund ann.' })
     for (const { tool, args } of gates) console.log(status, '· somebody must agree to', tool, args)
+    // #endregion ask
   } else {
+    // #region answer
     // A web page would show `gate.tool` and `gate.args`, and send `gate.id` and `gate.digest` back.
     const [gate] = await store.openGates('order-7')
     assert.ok(gate)
@@ -53,6 +56,7 @@ if (act === undefined) {
       conversation: 'order-7',
       decisions: [{ gate: id, digest, approve: true, decidedBy: 'bob@example.com' }],
     })
+    // #endregion answer
     console.log(
       status,
       '·',

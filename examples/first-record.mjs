@@ -1,8 +1,8 @@
 // A tool, one call of it, and the settled record that the call becomes.
+// #region tool
 import { memorySpool, SpooledArtifact, Tool, ToolCall } from 'bobbin'
 import { z } from 'zod'
 
-// #region tool
 const readLog = new Tool({
   name: 'read_log',
   description: 'Reads the log of a service.',

@@ -68,8 +68,8 @@ export interface ErrorData {
   /** A runner's tools are fixed when it is made: nobody adds to them, or takes from them, in a turn. */
   E_REGISTRY_FROZEN: { readonly tool: string }
   /**
-   * A tool used something its context does not offer. Run it in a `TurnRunner`, or pass the
-   * capability to `executor`.
+   * A tool used something its context does not offer. Run it in a `TurnRunner`, for secrets in one that
+   * has `secrets` and knows the name, or pass the capability to `executor`.
    */
   E_MISSING_CAPABILITY: { readonly capability: string }
   /**

@@ -346,7 +346,10 @@ describe('the context of a handler', () => {
 
   it('says how to get what is missing', async () => {
     const ctx = await capture({})
-    await expect(ctx.secret('token')).rejects.toMatchObject({ code: 'E_MISSING_CAPABILITY' })
+    await expect(ctx.secret('token')).rejects.toMatchObject({
+      code: 'E_MISSING_CAPABILITY',
+      message: expect.stringContaining('a TurnRunner that has `secrets`') as string,
+    })
     await expect(ctx.spool('data')).rejects.toThrow(/TurnRunner/)
   })
 })

@@ -50,7 +50,8 @@ export class HandlerContext implements ToolContext {
   }
 }
 
-function missing(capability: string): never {
-  const message = `\`ctx.${capability}\` is not available here: run the tool through a TurnRunner, or pass \`${capability}\` to \`tool.executor\`.`
+function missing(capability: 'secret' | 'spool'): never {
+  const runner = capability === 'secret' ? 'a TurnRunner that has `secrets`' : 'a TurnRunner'
+  const message = `\`ctx.${capability}\` is not available here: run the tool through ${runner}, or pass \`${capability}\` to \`tool.executor\`.`
   throw new BobbinError('E_MISSING_CAPABILITY', message, { capability })
 }

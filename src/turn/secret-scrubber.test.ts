@@ -22,6 +22,13 @@ async function* pieces(text: string, size: number) {
 }
 
 describe('secretScrubber', () => {
+  it('gives no secret where there is none', async () => {
+    const { secret } = secretScrubber((name) => process.env[`NO_${name}`] as string)
+    await expect(secret?.('SUCH_KEY')).rejects.toThrow(
+      'There is no secret `SUCH_KEY`: `secrets` of the runner gave no string for it.',
+    )
+  })
+
   it('replaces a secret as it is, in JSON and in URLs', async () => {
     const { text, json } = await scrubberFor('pa"ss wört')
     expect(text('a pa"ss wört b')).toBe('a [secret] b')

@@ -1,3 +1,4 @@
+import { BobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
 import { bytesOf } from '../spool/spool-input.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
@@ -30,7 +31,8 @@ export function secretScrubber(
   const text = (given: string) => forms.reduce((clean, form) => clean.replaceAll(form, MARK), given)
   return {
     async secret(name) {
-      const value = await secrets(name)
+      const value: unknown = await secrets(name)
+      if (typeof value !== 'string') throw noSecret(name)
       forms = longestFirst([...new Set([...forms, ...formsOf(value)])])
       needles = forms.map((form) => encoder.encode(form))
       return value
@@ -45,6 +47,12 @@ export function secretScrubber(
       return cleanStream(data, () => needles)
     },
   }
+}
+
+/** A handler that goes on without would send the word "undefined" somewhere. */
+function noSecret(name: string): BobbinError {
+  const message = `There is no secret \`${name}\`: \`secrets\` of the runner gave no string for it.`
+  return new BobbinError('E_MISSING_CAPABILITY', message, { capability: 'secret' })
 }
 
 const same = <T>(value: T): T => value

@@ -98,4 +98,15 @@ describe('scriptedModel', () => {
     expect(model.requests).toMatchObject([{ instructions: 'be brief', items: [] }])
     expect(model.requests[0]?.items).not.toBe(items)
   })
+
+  it.each([
+    [undefined, /its script must be a list of steps/],
+    [['Hello.'], /step 1 must be a list of parts/],
+    [[[], () => [{ text: 'Hello.' }]], /step 2 must be a list of parts/],
+    [[{ text: 'Hello.' }], /step 1 has `text`, .*: put it in a list, `\[\{ … \}\]`/],
+    [[{ parts: [], usages: {} }], /step 1 has `usages`, which is no part of a step\.$/],
+    [[[{ txt: 'Hello.' }]], /parts of step 1 must each be one of text, thought, call, item/],
+  ])('refuses a script by which it would say nothing: %j', (steps, why) => {
+    expect(() => scriptedModel(steps as never)).toThrow(why)
+  })
 })

@@ -1,3 +1,4 @@
+import { BobbinError } from '../core/error.ts'
 import { callArguments } from '../model/call-arguments.ts'
 import type { FinishReason } from '../model/finish-reason.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
@@ -44,6 +45,7 @@ export interface ScriptedModel extends Model {
 export function scriptedModel(
   steps: readonly (ScriptedStep | readonly ScriptedPart[])[],
 ): ScriptedModel {
+  checkSteps(steps)
   const requests: ModelRequest[] = []
   const unexpected: string[] = []
   let next = 0
@@ -75,6 +77,44 @@ export function scriptedModel(
       if (step.until !== undefined) await untilAborted(step.until, options.signal)
       yield* play(step, options)
     },
+  }
+}
+
+const PARTS = ['text', 'thought', 'call', 'item']
+const STEP: Readonly<Record<keyof ScriptedStep, true>> = {
+  parts: true,
+  finish: true,
+  unfinished: true,
+  usage: true,
+  error: true,
+  breaksOff: true,
+  until: true,
+  check: true,
+}
+
+/** A step that says nothing by a slip would be an empty answer, and a test that passes for nothing. */
+function checkSteps(steps: unknown): void {
+  const refuse = (problem: string) => {
+    const message = `The script of a model cannot be played: ${problem}.`
+    return new BobbinError('E_SCRIPT', message, { problems: [problem] })
+  }
+  if (!Array.isArray(steps)) throw refuse('its script must be a list of steps')
+  for (const [index, step] of (steps as readonly unknown[]).entries()) {
+    if (typeof step !== 'object' || step === null) {
+      throw refuse(`step ${index + 1} must be a list of parts, such as \`[{ text: '…' }]\``)
+    }
+    const stray = Array.isArray(step) ? undefined : Object.keys(step).find((key) => !(key in STEP))
+    if (stray !== undefined) {
+      const isPart = PARTS.includes(stray)
+      const wayOut = isPart ? ': put it in a list, `[{ … }]`' : ''
+      throw refuse(`step ${index + 1} has \`${stray}\`, which is no part of a step${wayOut}`)
+    }
+    const parts: unknown = Array.isArray(step) ? step : ((step as ScriptedStep).parts ?? [])
+    const isKnown = (part: unknown) =>
+      typeof part === 'object' && part !== null && PARTS.some((name) => name in part)
+    if (!Array.isArray(parts) || !parts.every(isKnown)) {
+      throw refuse(`the parts of step ${index + 1} must each be one of ${PARTS.join(', ')}`)
+    }
   }
 }
 

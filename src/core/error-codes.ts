@@ -192,6 +192,8 @@ export interface ErrorData {
   E_INVALID_OUTPUT: InvalidField
   /** A runner's options contradict each other or lack something. The rule says which. */
   E_INVALID_RUNNER: { readonly rule: string }
+  /** A model was made of something that no request can be sent with. The message says what to pass. */
+  E_INVALID_MODEL: InvalidField
   /**
    * A listener would never hear anything: there is no such event, or it is on the other bus. The message
    * names the events that there are.

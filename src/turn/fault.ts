@@ -64,6 +64,7 @@ const FAULTS = {
   E_INVALID_PATH: 'other',
   E_INVALID_OUTPUT: 'other',
   E_INVALID_RUNNER: 'other',
+  E_INVALID_MODEL: 'other',
   E_INVALID_LISTENER: 'other',
   E_INVALID_DECISION: 'other',
   E_INVALID_EXECUTOR_DECISION: 'other',

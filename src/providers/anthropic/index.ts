@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
+import { checkModelOptions } from '../../model/check-model-options.ts'
 import type { Model } from '../../model/model.ts'
 import { replyOf } from '../../model/stream-response.ts'
 import { wireModel } from '../../model/wire-model.ts'
@@ -18,6 +19,11 @@ export interface AnthropicMessagesOptions extends RequestSettings {
 
 /** A model behind Anthropic's Messages API. With `params.betas` its beta half is used. */
 export function anthropicMessages(options: AnthropicMessagesOptions): Model {
+  checkModelOptions(options, {
+    factory: 'anthropicMessages',
+    members: ['messages.create', 'beta.messages.create'],
+    example: 'new Anthropic()',
+  })
   const { client, model, params, streaming = true, now = Date.now } = options
   return wireModel({
     adapter: messagesAdapterWith({ now }),

@@ -10,5 +10,5 @@ export type FoundryOptions = ResponsesOptions
  * `<project endpoint>/openai/v1`; name an agent with `params: { agent_reference: … }`.
  */
 export function foundry(options: FoundryOptions): Model {
-  return responsesModel(foundryAdapter, options)
+  return responsesModel('foundry', foundryAdapter, options)
 }

@@ -1,4 +1,5 @@
 import type { GoogleGenAI } from '@google/genai'
+import { checkModelOptions } from '../../model/check-model-options.ts'
 import type { Model } from '../../model/model.ts'
 import { wireModel } from '../../model/wire-model.ts'
 import { geminiAdapter } from './adapter.ts'
@@ -18,6 +19,11 @@ export interface GeminiOptions extends RequestSettings {
 
 /** A model behind Gemini's generateContent, of the Developer API or of Vertex AI. */
 export function gemini(options: GeminiOptions): Model {
+  checkModelOptions(options, {
+    factory: 'gemini',
+    members: ['models.generateContentStream', 'models.generateContent'],
+    example: 'new GoogleGenAI({ … })',
+  })
   const { client, model, streaming = true } = options
   return wireModel({
     adapter: geminiAdapter,

@@ -4,6 +4,7 @@ import type {
   ChatCompletionTool,
   ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
+import { checkModelOptions } from '../../../model/check-model-options.ts'
 import type { Model, ModelRequest } from '../../../model/model.ts'
 import { replyOf } from '../../../model/stream-response.ts'
 import { wireModel } from '../../../model/wire-model.ts'
@@ -32,6 +33,11 @@ export interface ChatOptions {
 
 /** A model behind OpenAI's Chat Completions API, or behind any server that speaks it. */
 export function openaiChat(options: ChatOptions): Model {
+  checkModelOptions(options, {
+    factory: 'openaiChat',
+    members: ['chat.completions.create'],
+    example: 'new OpenAI()',
+  })
   const { client, model, params, streaming = true } = options
   const quirks = { ...CHAT_QUIRKS, ...options.quirks }
   const adapter = chatAdapterFor(quirks)

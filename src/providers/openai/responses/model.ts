@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/responses'
+import { checkModelOptions } from '../../../model/check-model-options.ts'
 import type { Model, ModelRequest } from '../../../model/model.ts'
 import { replyOf } from '../../../model/stream-response.ts'
 import type { WireAdapter } from '../../../model/wire-adapter.ts'
@@ -23,14 +24,21 @@ export interface ResponsesOptions {
 
 /** A model behind OpenAI's Responses API. */
 export function openaiResponses(options: ResponsesOptions): Model {
-  return responsesModel(responsesAdapter, options)
+  return responsesModel('openaiResponses', responsesAdapter, options)
 }
 
 /** The same for any service that speaks the protocol. */
 export function responsesModel(
+  factory: string,
   adapter: WireAdapter<ResponsesPart>,
-  { client, model, hostedTools = [], params, streaming = true }: ResponsesOptions,
+  options: ResponsesOptions,
 ): Model {
+  checkModelOptions(options, {
+    factory,
+    members: ['responses.create'],
+    example: 'new OpenAI()',
+  })
+  const { client, model, hostedTools = [], params, streaming = true } = options
   return wireModel({
     adapter,
     model,

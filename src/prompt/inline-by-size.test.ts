@@ -30,4 +30,11 @@ describe('inlineBySize', () => {
     })
     expect(decide(media)).toBe(true)
   })
+
+  it.each([undefined, 2000, {}, { tokens: '2k' }, { bytes: -1 }])(
+    'refuses a limit that is none: %j',
+    (limit) => {
+      expect(() => inlineBySize(limit as never)).toThrow('must be { bytes } or { tokens }')
+    },
+  )
 })

@@ -1,3 +1,4 @@
+import { BobbinError } from '../core/error.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
 import type { ProducedResult } from '../tools/tool-options.ts'
 
@@ -13,10 +14,19 @@ const BYTES_PER_TOKEN = 4
  * deciding reads nothing.
  */
 export function inlineBySize(limit: InlineLimit): (result: ProducedResult) => boolean {
-  const bytes = 'bytes' in limit ? limit.bytes : limit.tokens * BYTES_PER_TOKEN
+  const bytes = bytesOf(limit)
   return (result) => {
     const parts: readonly unknown[] = Array.isArray(result) ? result : [result]
     const artifacts = parts.filter((part): part is Artifact => isArtifact(part))
     return artifacts.reduce((sum, artifact) => sum + artifact.byteLength(), 0) <= bytes
   }
+}
+
+function bytesOf(limit: InlineLimit): number {
+  const { bytes, tokens = Number.NaN } = (limit ?? {}) as { bytes?: number; tokens?: number }
+  const most = bytes ?? tokens * BYTES_PER_TOKEN
+  if (typeof most === 'number' && most >= 0) return most
+  const rule = 'must be { bytes } or { tokens }, a number of 0 or more'
+  const message = `The limit of \`inlineBySize\` ${rule}.`
+  throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: 'inline', rule })
 }

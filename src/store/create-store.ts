@@ -58,6 +58,9 @@ export function createStore(
   options: StoreOptions & { readonly spool?: SpoolStore } = {},
 ): Store {
   const { clock = systemClock, redact, spool } = options
+  if (redact !== undefined && typeof redact !== 'function') {
+    throw invalidInput('redact', 'must be a function, such as `redactKeys(/password|token/i)`')
+  }
   const keys = conversationKeys(options.randomBytes)
   if (driver.durable && spool?.durable === false) {
     throw invalidInput(

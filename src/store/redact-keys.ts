@@ -1,10 +1,14 @@
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import type { Redact } from './redaction.ts'
+import { invalidInput } from './store-errors.ts'
 
 const ARGUMENT_FIELDS = ['args', 'effectiveArgs']
 
 /** A hook that removes every argument, at any depth, whose key matches. */
 export function redactKeys(pattern: RegExp): Redact {
+  if (typeof pattern?.source !== 'string' || typeof pattern.flags !== 'string') {
+    throw invalidInput('pattern', 'must be a regular expression, such as `/password|token/i`')
+  }
   const { source, flags } = pattern
   // A `g` or `y` flag would make `test` remember where it stopped.
   const key = new RegExp(source, flags.replace(/[gy]/g, ''))

@@ -32,7 +32,13 @@ export interface PostgresStoreOptions extends StoreOptions {
 
 /** A store in PostgreSQL, connected on first use, for many processes on many machines. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  const { url, client, schema = 'public', connections = 10, retryTimeoutMs = 5000 } = options
+  const {
+    url,
+    client,
+    schema = 'public',
+    connections = 10,
+    retryTimeoutMs = 5000,
+  } = (options as PostgresStoreOptions | undefined) ?? {}
   if ((url === undefined) === (client === undefined)) {
     throw invalidInput('options', 'must have either `url` or `client`')
   }

@@ -307,6 +307,6 @@ function busy(row: ConversationRow): BobbinError<'E_CONVERSATION_BUSY'> {
   const { id: conversation, owner, leaseUntil: expiresAt } = row
   const message =
     `Conversation \`${conversation}\` is held by \`${owner}\` until ${new Date(expiresAt).toISOString()}: ` +
-    'wait for its turn to end, or take over with `force` when that runner is known to be dead.'
+    'wait for its turn to end, or take over with `recover({ conversation, force: true })` when that runner is known to be dead.'
   return new BobbinError('E_CONVERSATION_BUSY', message, { conversation, owner, expiresAt })
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
@@ -26,6 +27,14 @@ function counting(reader: SpoolReader): { reader: SpoolReader; bytes: () => numb
 }
 
 describe('SpooledArtifact', () => {
+  it('shows in a log what it is and how large', async () => {
+    const log = await artifact('one\ntwo\n')
+    expect(inspect({ log })).toBe(
+      `{ log: SpooledArtifact { 8 bytes, 2 lines, sha256 ${log.digest.slice(0, 12)}… } }`,
+    )
+    expect(inspect(SpooledArtifact.prototype)).toBe('{}')
+  })
+
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['text', 'log'],

@@ -54,6 +54,16 @@ export class SpooledArtifact implements Artifact {
   static {
     // Another copy of the package has artifacts and readers of its own.
     readerOf = (artifact) => (#reader in artifact ? artifact.#reader : undefined)
+    // What Node shows of an artifact in a log: there are no fields that it would find.
+    const value = function (this: SpooledArtifact): unknown {
+      if (!(#reader in this)) return this
+      const { name } = this.constructor
+      const size = `${this.byteLength()} bytes, ${this.lineCount()} lines`
+      return `${name} { ${size}, sha256 ${this.digest.slice(0, 12)}… }`
+    }
+    Object.defineProperty(SpooledArtifact.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+      value,
+    })
   }
 
   constructor(reader: SpoolReader) {

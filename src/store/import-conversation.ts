@@ -1,4 +1,5 @@
 import { BobbinError, isBobbinError } from '../core/error.ts'
+import { EFFECT_UNKNOWN } from '../records/effect-unknown.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -149,8 +150,7 @@ function abandoned(opened: ExportedEntry): ExportedEntry {
   return { ...opened, kind: 'gate-closed', data: { id, outcome: 'abandoned' } }
 }
 
-const UNFINISHED =
-  'In doubt: this call had begun and not ended when the conversation was exported. It is not known whether it took effect. Do not repeat it blindly; check first.'
+const UNFINISHED = `In doubt: this call had begun and not ended when the conversation was exported. ${EFFECT_UNKNOWN}`
 
 /** A file must not have anything run here: a call that had begun elsewhere is in doubt and stays so. */
 function inDoubt(lines: ImportLines, begun: ExportedEntry): ExportedEntry {

@@ -15,6 +15,11 @@ export const EFFECTS = ['read', 'idempotent', 'write'] as const
 /** What running a tool does to the world: nothing, the same however often, or something new each time. */
 export type Effect = (typeof EFFECTS)[number]
 
+/** Whether a call may run a second time: only where its tool declares so. */
+export function mayRepeat(effect: Effect | undefined): boolean {
+  return effect === 'read' || effect === 'idempotent'
+}
+
 /** What happens when two tools of one name meet. */
 export const COLLISION_POLICIES = ['throw', 'replace', 'keep'] as const
 /** Which of two tools of one name stays, or that neither may. */

@@ -1,8 +1,10 @@
 import { isBobbinError } from '../core/error.ts'
+import { EFFECT_UNKNOWN } from '../records/effect-unknown.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
+import { mayRepeat } from '../tools/tool-options.ts'
 import { errorText } from './error-text.ts'
 
 /** How an attempt at a call ended. */
@@ -39,10 +41,8 @@ export function gaveUpEnd(
   settlement: 'timed-out' | 'aborted',
   text: string,
 ): AttemptEnd {
-  const isSure = effect === 'read' || effect === 'idempotent'
-  if (isSure) return { settlement, results: new Tokenizable(text) }
-  const doubt = `${text} It is not known whether it took effect. Do not repeat it blindly; check first.`
-  return { settlement: 'in-doubt', results: new Tokenizable(doubt) }
+  if (mayRepeat(effect)) return { settlement, results: new Tokenizable(text) }
+  return { settlement: 'in-doubt', results: new Tokenizable(`${text} ${EFFECT_UNKNOWN}`) }
 }
 
 /** The end of a call whose handler, or whose result, failed. */

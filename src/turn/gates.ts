@@ -5,6 +5,7 @@ import type { TrustTier } from '../core/trust.ts'
 import type { NewEntry } from '../store/entry.ts'
 import type { Gate, GateRequest } from '../store/gate.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
+import { mayRepeat } from '../tools/tool-options.ts'
 import type { AskedCall } from './ask-calls.ts'
 import { effectiveArguments } from './effective-arguments.ts'
 import type { Turn } from './turn.ts'
@@ -38,7 +39,7 @@ export function needsGate(
 
 function policyAsks(turn: Turn, asked: AskedCall, tool: Tool, taint: TrustTier): boolean {
   const { policy } = turn.settings
-  if (policy === 'open' || tool.effect === 'read' || tool.effect === 'idempotent') return false
+  if (policy === 'open' || mayRepeat(tool.effect)) return false
   if (tool.effect === 'write') return taint === 'third-party'
   if (policy === 'strict') return true
   warnUndeclared(turn, tool, asked.id)

@@ -1,3 +1,4 @@
+import { EFFECT_UNKNOWN } from '../records/effect-unknown.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -8,7 +9,7 @@ import type { Turn } from './turn.ts'
 export const IN_DOUBT: CallEnd = {
   settlement: 'in-doubt',
   results: new Tokenizable(
-    'In doubt: the process that ran this call ended before it reported. It is not known whether it took effect. Do not repeat it blindly; check first.',
+    `In doubt: the process that ran this call ended before it reported. ${EFFECT_UNKNOWN}`,
   ),
 }
 

@@ -2,6 +2,7 @@ import { checksum } from '../core/checksum.ts'
 import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
+import { mayRepeat } from '../tools/tool-options.ts'
 import { abandonNested } from './abandon-nested.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './ask-calls.ts'
@@ -106,8 +107,7 @@ async function finishStarted(
   if (asked.redacted !== undefined) {
     return mayHaveRun ? doubt(turn, asked) : endCall(turn, asked, 'aborted', NOT_HAPPENED)
   }
-  const isRepeatable = intent.effect === 'read' || intent.effect === 'idempotent'
-  const isSafe = !mayHaveRun || (isRepeatable && tool.effect === intent.effect)
+  const isSafe = !mayHaveRun || (mayRepeat(intent.effect) && tool.effect === intent.effect)
   const input = isSafe ? await repeatedInput(turn, asked, tool, intent) : undefined
   if (input === undefined) return doubt(turn, asked)
   await runAdmitted(turn, { asked, tool, ...input, intent, mayHaveRun })

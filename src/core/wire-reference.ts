@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { jsonField } from './fields.ts'
 import { Given } from './given.ts'
+import type { Mutable } from './mutable.ts'
 import { recordFields, shortcutOf, withShortcut } from './shortcut.ts'
 
 /** How an id came to be: issued for pairing, another id put to that use, or minted here. */
@@ -72,7 +73,7 @@ export function isWireReference(wire: unknown): boolean {
 /** Field by field: copies of objects whose shapes keep changing are several times slower. */
 function plainWire(wire: WireReference): WireReference | undefined {
   const { provider, api, type, callId, itemId, outputId, origin } = wire
-  const copy: { -readonly [K in keyof WireReference]: WireReference[K] } = {
+  const copy: Mutable<WireReference> = {
     provider,
     api,
     type,

@@ -1,4 +1,5 @@
 import { isNormalized } from '../core/argument-facts.ts'
+import type { Mutable } from '../core/mutable.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -29,8 +30,6 @@ export function intentOf(turn: Turn, asked: AskedCall, tool: Tool): Intent {
   if (wire.api !== 'executor') intent.wire = wire
   return intent
 }
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 let lastTime = Number.NaN
 let lastText = ''

@@ -1,6 +1,7 @@
 import { isBobbinError } from '../core/error.ts'
 import { utcTime } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Mutable } from '../core/mutable.ts'
 import { isThenable } from '../core/thenable.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { CallItem } from '../records/history-item.ts'
@@ -43,8 +44,6 @@ export function announce(turn: Turn, call: Announcement): void {
   const state = { isComplete: false, isError: false, createdAt, updatedAt: createdAt }
   turn.content.emit('toolCall', { id, tool, args, checksum, ...state }, turn.origin)
 }
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** The record of a call that has ended. */
 export function recordCall(turn: Turn, asked: AskedCall, end: CallEnd): ToolCall {

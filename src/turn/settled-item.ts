@@ -1,3 +1,4 @@
+import type { Mutable } from '../core/mutable.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
 import type { ToolCall } from '../records/tool-call.ts'
@@ -41,7 +42,7 @@ export function placeOf(items: readonly HistoryItem[], id: string): number {
  */
 export function withResult(item: CallItem, result: CallResult): CallItem {
   const { id, tool, args, rawArgs, fault, wire, executedBy, response, providerData } = item
-  const settled: Writable<CallItem> =
+  const settled: Mutable<CallItem> =
     response === undefined
       ? { type: 'call', id, tool, args, wire, executedBy, result }
       : { type: 'call', id, tool, args, wire, executedBy, result, response }
@@ -51,5 +52,3 @@ export function withResult(item: CallItem, result: CallResult): CallItem {
   if (item.resultOnly) settled.resultOnly = true
   return settled
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }

@@ -1,7 +1,5 @@
 import type { TokenCount } from '../text/token-count.ts'
-
-/** How an item is shown: as it is, or a call's result as its handle. */
-export type ItemForm = 'full' | 'handle'
+import type { ItemForm } from './item-form.ts'
 
 /** One item of the history with what it costs. */
 export interface GroupEntry<Item> {

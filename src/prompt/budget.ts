@@ -1,7 +1,8 @@
 import type { TokenCount } from '../text/token-count.ts'
-import { BudgetGroups, type GroupEntry, type ItemForm } from './budget-groups.ts'
+import { BudgetGroups, type GroupEntry } from './budget-groups.ts'
 import type { BudgetReport, FixedPart } from './budget-report.ts'
 import { addCounts, NO_TOKENS } from './count-item.ts'
+import type { ItemForm } from './item-form.ts'
 
 export interface BudgetOptions {
   /** Tokens that a request may hold. */

@@ -3,6 +3,7 @@ import type { TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Artifact } from '../spool/artifact.ts'
 import type { EnvelopeDetails, EnvelopeRole } from './envelope.ts'
+import type { ItemForm } from './item-form.ts'
 import { MEDIA_LIMIT, type RenderedPart } from './rendered-part.ts'
 
 /** What the model reads instead of the artifacts of a call. */
@@ -41,13 +42,10 @@ export const RENDER_LIMITS: RenderLimits = {
   maxParts: 32,
 }
 
-/** In full: as the record's `inline` says. As a handle: as small as it gets, to save room. */
-export type CallForm = 'full' | 'handle'
-
 /** What the pieces of one call's rendering share. */
 export interface CallRendering {
   readonly call: ToolCall
-  readonly form: CallForm
+  readonly form: ItemForm
   readonly limits: RenderLimits
   readonly options: CallRendererOptions
   readonly wrap: (part: EnvelopePart) => RenderedPart

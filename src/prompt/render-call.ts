@@ -5,13 +5,9 @@ import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Media } from '../spool/media.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import {
-  type CallForm,
-  type CallRendererOptions,
-  type CallRendering,
-  RENDER_LIMITS,
-} from './call-rendering.ts'
+import { type CallRendererOptions, type CallRendering, RENDER_LIMITS } from './call-rendering.ts'
 import { type EnvelopeDetails, type EnvelopeHeader, envelope } from './envelope.ts'
+import type { ItemForm } from './item-form.ts'
 import { artifactParts } from './render-artifacts.ts'
 import { mediaParts } from './render-media.ts'
 import type { RenderedPart } from './rendered-part.ts'
@@ -25,7 +21,7 @@ export interface RenderedCall {
   readonly hasHandle: boolean
 }
 
-export type CallRenderer = (call: ToolCall, form?: CallForm) => Promise<RenderedCall>
+export type CallRenderer = (call: ToolCall, form?: ItemForm) => Promise<RenderedCall>
 
 /**
  * Renders settled calls, each at most once per form: records are immutable, so what was rendered stays

@@ -1,3 +1,4 @@
+import { concatBytes } from '../core/concat-bytes.ts'
 import { cutText } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
@@ -61,10 +62,7 @@ export class CsvScanner {
 
   /** Takes the next bytes; they are not held on to. */
   write(chunk: Uint8Array): void {
-    const bytes = new Uint8Array(this.#rest.length + chunk.length)
-    bytes.set(this.#rest)
-    bytes.set(chunk, this.#rest.length)
-    this.#read(bytes, this.#seen)
+    this.#read(concatBytes([this.#rest, chunk]), this.#seen)
   }
 
   /** Goes on behind the row that asked for a pause. */

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { concatBytes } from './concat-bytes.ts'
 import { cutText } from './cut-text.ts'
 import type { JsonObject } from './json.ts'
 import { valueText } from './value-text.ts'
@@ -46,13 +47,7 @@ function encode(text: string): Uint8Array {
     const isHalf = code >= 0xd800 && code <= 0xdfff
     parts.push(isHalf ? threeBytes(code) : encoder.encode(part))
   }
-  const bytes = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  return concatBytes(parts)
 }
 
 function threeBytes(code: number): Uint8Array {

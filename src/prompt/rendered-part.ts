@@ -1,3 +1,5 @@
+import { bytesToBase64 } from '../core/base64.ts'
+import { concatBytes } from '../core/concat-bytes.ts'
 import { cutText } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { MediaPart, TextPart } from '../records/history-item.ts'
@@ -55,13 +57,13 @@ async function load(media: Media, limit: number): Promise<MediaPart | TextPart> 
         text: `[This ${media.kind} is left out: it has more than ${limit} bytes.]`,
       }
     }
-    const bytes = joined(rest, chunk)
+    const bytes = rest.length === 0 ? chunk : concatBytes([rest, chunk])
     const whole = bytes.length - (bytes.length % 3)
-    pieces.push(base64(bytes.subarray(0, whole)))
+    pieces.push(bytesToBase64(bytes.subarray(0, whole)))
     // A copy, which `slice` of a Node buffer is not.
     rest = new Uint8Array(bytes.subarray(whole))
   }
-  pieces.push(base64(rest))
+  pieces.push(bytesToBase64(rest))
   return {
     type: 'media',
     kind: media.kind,
@@ -74,23 +76,4 @@ async function load(media: Media, limit: number): Promise<MediaPart | TextPart> 
 /** Providers show file names to the model outside of any envelope. */
 function wireFilename(name: string): string {
   return cutText(name.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_'), 128)
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b
-  const both = new Uint8Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
-}
-
-/** Arguments of one call are limited, so bytes go in steps that divide by three. */
-const STEP = 0x6000
-
-function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += STEP) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + STEP)))
-  }
-  return text
 }

@@ -1,9 +1,10 @@
 import { sha256Hex } from '#hash'
-import { isBobbinError } from '../core/error.ts'
+import { base64ToBytes } from '../core/base64.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import { base64ToBytes } from './base64.ts'
 import type { ImportLines } from './import-lines.ts'
 import { MAX_BLOB_BYTES } from './store.ts'
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** Reads the chunks of one artifact: small ones are given back, larger ones go to the spool. */
 export async function importArtifact(
@@ -34,18 +35,12 @@ async function* chunksOf(lines: ImportLines, byteLength: number): AsyncGenerator
     const line = await lines.next()
     if (line === undefined || !('chunk' in line))
       throw lines.invalid('must be a chunk of an artifact')
-    const bytes = decoded(lines, line.chunk)
+    if (!BASE64.test(line.chunk) || line.chunk.length % 4 !== 0) {
+      throw lines.invalid('must hold base64')
+    }
+    const bytes = base64ToBytes(line.chunk)
     at += bytes.length
     if (bytes.length === 0 || at > byteLength) throw lines.invalid('is a chunk of the wrong length')
     yield bytes
-  }
-}
-
-function decoded(lines: ImportLines, chunk: string): Uint8Array {
-  try {
-    return base64ToBytes(chunk)
-  } catch (error) {
-    if (isBobbinError(error)) throw lines.invalid('must hold base64')
-    throw error
   }
 }

@@ -2,14 +2,15 @@ import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { SpooledMarkdownArtifact } from '../artifacts/spooled-markdown-artifact.ts'
 import { SpooledTableArtifact } from '../artifacts/spooled-table-artifact.ts'
+import { base64ToBytes, bytesToBase64 } from '../core/base64.ts'
 import { checksum as checksumOf } from '../core/checksum.ts'
+import { concatBytes } from '../core/concat-bytes.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
-import { base64ToBytes, bytesToBase64 } from '../store/base64.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { CallSubject, Middleware } from '../turn/middleware.ts'
 import { scriptError } from './script-error.ts'
@@ -132,11 +133,8 @@ async function tapedPart(part: Media | SpooledArtifact): Promise<TapedPart> {
   }
   const chunks: Uint8Array[] = []
   for await (const chunk of part.stream()) chunks.push(chunk)
-  return { type: 'media', stored: part.toJSON(), base64: bytesToBase64(await bytesIn(chunks)) }
+  return { type: 'media', stored: part.toJSON(), base64: bytesToBase64(concatBytes(chunks)) }
 }
-
-const bytesIn = async (chunks: Uint8Array[]) =>
-  new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer())
 
 async function restored(
   { results }: TapedCall,

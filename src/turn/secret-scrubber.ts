@@ -1,3 +1,4 @@
+import { concatBytes } from '../core/concat-bytes.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
 import { bytesOf } from '../spool/spool-input.ts'
@@ -33,7 +34,7 @@ export function secretScrubber(
     async secret(name) {
       const value: unknown = await secrets(name)
       if (typeof value !== 'string') throw noSecret(name)
-      forms = longestFirst([...new Set([...forms, ...formsOf(value)])])
+      forms = longestFirst([...forms, ...formsOf(value)])
       needles = forms.map((form) => encoder.encode(form))
       return value
     },
@@ -75,7 +76,7 @@ async function* cleanStream(
 ): AsyncGenerator<Uint8Array> {
   let held: Uint8Array = new Uint8Array(0)
   for await (const chunk of bytesOf(data)) {
-    const { clean, rest } = cut(joined([held, chunk]), needles(), false)
+    const { clean, rest } = cut(concatBytes([held, chunk]), needles(), false)
     held = rest
     yield clean
   }
@@ -97,7 +98,7 @@ function cut(bytes: Uint8Array, needles: readonly Uint8Array[], isLast: boolean)
   const longest = Math.max(1, ...needles.map(({ length }) => length))
   const end = isLast ? bytes.length : Math.max(at, bytes.length - longest + 1)
   parts.push(bytes.subarray(at, end))
-  return { clean: joined(parts), rest: bytes.slice(end) }
+  return { clean: concatBytes(parts), rest: bytes.slice(end) }
 }
 
 function firstOf(bytes: Uint8Array, needles: readonly Uint8Array[], from: number) {
@@ -117,14 +118,4 @@ function indexOf(bytes: Uint8Array, needle: Uint8Array, from: number): number {
     if (needle.every((byte, offset) => bytes[at + offset] === byte)) return at
   }
   return -1
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }

@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
+import { base64ToBytes } from '../../core/base64.ts'
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { partsText } from '../../model/foreign-text.ts'
 import { type ProviderKey, providerData } from '../../model/provider-data.ts'
@@ -160,8 +161,7 @@ function encodeDocument({ source, mimeType, filename }: MediaPart): Document | u
 
 function decodeText(base64: string): string | undefined {
   try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true }).decode(base64ToBytes(base64))
   } catch {
     return undefined
   }

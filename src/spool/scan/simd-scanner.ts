@@ -1,3 +1,4 @@
+import { base64ToBytes } from '../../core/base64.ts'
 import type { Scanner } from './scanner-contract.ts'
 import { SCANNER_MODULE } from './scanner-module.ts'
 
@@ -74,8 +75,8 @@ export function simdScanner(): Scanner | undefined {
 
 function instantiate(): ScannerExports | undefined {
   try {
-    const bytes = Uint8Array.from(atob(SCANNER_MODULE), (char) => char.charCodeAt(0))
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes))
+    const module = new WebAssembly.Module(base64ToBytes(SCANNER_MODULE))
+    const instance = new WebAssembly.Instance(module)
     return instance.exports as unknown as ScannerExports
   } catch {
     return undefined

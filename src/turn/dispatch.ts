@@ -5,7 +5,7 @@ import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
 import { definitionsOf } from './model-executor.ts'
-import type { DispatchEnd, StopReason } from './outcome.ts'
+import { type DispatchEnd, type StopReason, SUSPENDED, stopped } from './outcome.ts'
 import { type BatchEnd, runBatch } from './run-batch.ts'
 import type { Turn } from './turn.ts'
 
@@ -44,7 +44,7 @@ function beginIteration(turn: Turn): DispatchEnd | undefined | Promise<DispatchE
   if (turn.signal.aborted) return turn.interruption.end()
   const iteration = turn.iteration + 1
   const limit = limitReached(settings.limits, iteration, startedAt, settings.clock)
-  if (limit !== undefined) return { status: 'stopped', text: '', reason: limit }
+  if (limit !== undefined) return stopped(limit)
   turn.iteration = iteration
   const offered = turn.ctx.tools
   const short = fitRequest(turn)
@@ -62,7 +62,7 @@ async function fitted(
 }
 
 const shortOf = (reason: StopReason | undefined): DispatchEnd | undefined =>
-  reason && { status: 'stopped', text: '', reason }
+  reason && stopped(reason)
 
 function fitRequest(turn: Turn) {
   const { request, ctx, observed, origin } = turn
@@ -83,7 +83,7 @@ function endOf(turn: Turn, decision: Decision, batch: BatchEnd): DispatchEnd | u
   const { waits, stop } = batch
   if ('answer' in decision && !waits) return answered(decision)
   if (turn.signal.aborted) return turn.interruption.end()
-  if (stop !== undefined) return { status: 'stopped', text: '', reason: stop }
+  if (stop !== undefined) return stopped(stop)
   if (waits) return SUSPENDED
   return brokenOff(decision)
 }
@@ -111,17 +111,5 @@ function brokenOff({ unfinished = [], finish = 'tools' }: Decision): DispatchEnd
   return modelStopped('', `The model broke off while it asked for calls (${finish}).`)
 }
 
-const modelStopped = (text: string, message: string): DispatchEnd => ({
-  status: 'stopped',
-  text,
-  reason: { code: 'MODEL_STOPPED', message },
-})
-
-export const SUSPENDED: DispatchEnd = {
-  status: 'suspended',
-  text: '',
-  reason: {
-    code: 'GATE',
-    message: 'The turn waits for a decision: answer `outcome.gates` with `runner.resume`.',
-  },
-}
+const modelStopped = (text: string, message: string): DispatchEnd =>
+  stopped({ code: 'MODEL_STOPPED', message }, text)

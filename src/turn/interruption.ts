@@ -1,5 +1,6 @@
 import { AbortWatch } from './abort-watch.ts'
-import type { DispatchEnd } from './outcome.ts'
+import { tooMuchTime } from './limits.ts'
+import { type DispatchEnd, failed, stopped } from './outcome.ts'
 import { MAX_TIMER_MS } from './timer-limit.ts'
 
 /** Everything that can cut a turn off from outside, behind one signal. */
@@ -37,13 +38,10 @@ export function interruption(given: AbortSignal | undefined, maxTimeMs: number):
       own.abort(error)
     },
     end() {
-      if (tooLong !== undefined && signal.reason === tooLong) {
-        const message = `The turn was stopped because it took longer than ${maxTimeMs} ms. Raise \`maxTimeMs\`, or ask for less at once.`
-        return { status: 'stopped', text: '', reason: { code: 'MAX_TIME', message } }
-      }
+      if (tooLong !== undefined && signal.reason === tooLong) return stopped(tooMuchTime(maxTimeMs))
       if (lost !== undefined && signal.reason === lost) {
         const message = 'The conversation has passed to another runner; this turn ended itself.'
-        return { status: 'failed', text: '', reason: { code: 'STORE_FAILED', message } }
+        return failed({ code: 'STORE_FAILED', message })
       }
       const message = 'The turn was aborted by its signal.'
       return { status: 'aborted', text: '', reason: { code: 'ABORTED', message } }

@@ -23,14 +23,30 @@ export function limitReached(
   clock: Clock,
 ): StopReason | undefined {
   if (iteration > limits.maxIterations) {
-    return stop('MAX_ITERATIONS', `the model was asked ${limits.maxIterations} times`)
+    return tooManyIterations(limits.maxIterations)
   }
-  const elapsed = clock.now() - startedAt
-  if (elapsed > limits.maxTimeMs) return stop('MAX_TIME', `it took ${elapsed} ms`)
-  return undefined
+  return clock.now() - startedAt > limits.maxTimeMs ? tooMuchTime(limits.maxTimeMs) : undefined
 }
 
-const stop = (code: StopReason['code'], what: string): StopReason => ({
-  code,
-  message: `The turn was stopped because ${what}. Raise the limit, or ask for less at once.`,
+const tooManyIterations = (maxIterations: number): StopReason => ({
+  code: 'MAX_ITERATIONS',
+  message: `The turn was stopped because the model was asked ${maxIterations} times. Raise \`maxIterations\`, or ask for less at once.`,
+})
+
+/** Why a turn stops that has made all its calls. */
+export const tooManyCalls = (maxCalls: number): StopReason => ({
+  code: 'MAX_CALLS',
+  message: `The turn was stopped because it made ${maxCalls} calls. Raise \`maxCalls\`, or ask for less at once.`,
+})
+
+/** Why a turn stops whose time is up. */
+export const tooMuchTime = (maxTimeMs: number): StopReason => ({
+  code: 'MAX_TIME',
+  message: `The turn was stopped because it took longer than ${maxTimeMs} ms. Raise \`maxTimeMs\`, or ask for less at once.`,
+})
+
+/** Why a turn stops whose request cannot be made small enough. */
+export const overBudget = (maxTokens: number): StopReason => ({
+  code: 'BUDGET',
+  message: `The turn was stopped because not even what must be sent fits into ${maxTokens} tokens. Raise \`budget.maxTokens\`, or send less.`,
 })

@@ -51,3 +51,23 @@ export interface DispatchEnd {
   readonly text: string
   readonly reason?: StopReason
 }
+
+/** The end of a turn that stopped itself. */
+export const stopped = (reason: StopReason, text = ''): DispatchEnd => ({
+  status: 'stopped',
+  text,
+  reason,
+})
+
+/** The end of a turn in which something broke. */
+export const failed = (reason: StopReason): DispatchEnd => ({ status: 'failed', text: '', reason })
+
+/** The end of a turn that cannot go on by itself. */
+export const SUSPENDED: DispatchEnd = {
+  status: 'suspended',
+  text: '',
+  reason: {
+    code: 'GATE',
+    message: 'The turn waits for a decision: answer `outcome.gates` with `runner.resume`.',
+  },
+}

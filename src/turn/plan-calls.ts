@@ -7,6 +7,7 @@ import type { AskedCall } from './ask-calls.ts'
 import { errorText } from './error-text.ts'
 import { gateRequest, needsGate } from './gates.ts'
 import { intentOf } from './intent.ts'
+import { tooManyCalls } from './limits.ts'
 import type { StopReason } from './outcome.ts'
 import type { Turn } from './turn.ts'
 
@@ -79,8 +80,9 @@ class Planning {
 
   #plan(asked: AskedCall): Plan | Promise<Plan> {
     const turn = this.#turn
-    const isFull = turn.order.length + this.#plans.length >= turn.settings.limits.maxCalls
-    if (this.#stop === undefined && isFull) this.#stop = tooManyCalls(turn)
+    const { maxCalls } = turn.settings.limits
+    const isFull = turn.order.length + this.#plans.length >= maxCalls
+    if (this.#stop === undefined && isFull) this.#stop = tooManyCalls(maxCalls)
     return this.#stop === undefined
       ? planSafely(turn, asked, this.#taint)
       : end(asked, 'refused', 'The turn was stopped before this call; it was not run.')
@@ -176,13 +178,5 @@ function repeated(turn: Turn, asked: AskedCall): StopReason {
   return {
     code: 'REPEATED_CALL',
     message: `The turn was stopped because one call was made ${count} times with the same arguments. Mark the tool \`repeat: false\` if it polls, or raise \`repeat.stop\`.`,
-  }
-}
-
-function tooManyCalls(turn: Turn): StopReason {
-  const { maxCalls } = turn.settings.limits
-  return {
-    code: 'MAX_CALLS',
-    message: `The turn was stopped because it made ${maxCalls} calls. Raise \`maxCalls\`, or ask for less at once.`,
   }
 }

@@ -3,13 +3,20 @@ import type { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Conversation } from './conversation.ts'
-import { dispatch, SUSPENDED } from './dispatch.ts'
+import { dispatch } from './dispatch.ts'
 import { errorText } from './error-text.ts'
 import { type Fault, faultOf } from './fault.ts'
 import { endsInAnswer } from './log-tail.ts'
 import { layersOf, wrap } from './middleware.ts'
 import { type Buses, type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
-import type { DispatchEnd, StopReason, TurnOutcome } from './outcome.ts'
+import {
+  type DispatchEnd,
+  failed,
+  type StopReason,
+  SUSPENDED,
+  stopped,
+  type TurnOutcome,
+} from './outcome.ts'
 import { settleDoubts } from './reconcile.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { outputOf } from './structured-output.ts'
@@ -140,15 +147,11 @@ function isEmpty({ tail, unsettled }: Conversation, policy: UnsettledPolicy): bo
   return policy === 'recover' && isEarly && unsettled.size === 0
 }
 
-const NOTHING_LEFT: DispatchEnd = {
-  status: 'stopped',
-  text: '',
-  reason: {
-    code: 'NOTHING_LEFT',
-    message:
-      'Nothing was left to recover: the process ended before its message was stored. Run it again.',
-  },
-}
+const NOTHING_LEFT = stopped({
+  code: 'NOTHING_LEFT',
+  message:
+    'Nothing was left to recover: the process ended before its message was stored. Run it again.',
+})
 
 /** What a turn that had completed already came to. */
 function lastAnswer({ conversation: { items } }: Turn): string {
@@ -162,20 +165,15 @@ function lastAnswer({ conversation: { items } }: Turn): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-const NOT_REACHED: DispatchEnd = {
-  status: 'stopped',
-  text: '',
-  reason: {
-    code: 'MIDDLEWARE',
-    message: 'A layer of middleware ended the dispatch without going inside.',
-  },
-}
+const NOT_REACHED = stopped({
+  code: 'MIDDLEWARE',
+  message: 'A layer of middleware ended the dispatch without going inside.',
+})
 
 function brokenLayer(turn: Turn, error: unknown): DispatchEnd {
   if (turn.signal.aborted && error === turn.signal.reason) return turn.interruption.end()
   turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
-  const message = `Middleware failed: ${errorText(error)}`
-  return { status: 'failed', text: '', reason: { code: 'MIDDLEWARE', message } }
+  return failed({ code: 'MIDDLEWARE', message: `Middleware failed: ${errorText(error)}` })
 }
 
 /** Errors never hide: whatever escapes the work becomes the turn's end. */
@@ -185,8 +183,7 @@ async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<Di
   } catch (error) {
     if (turn.signal.aborted) return turn.interruption.end()
     turn.observed.emit('error', { error, where: 'turn' }, turn.origin)
-    const reason: StopReason = { code: failureCode(error), message: errorText(error) }
-    return { status: 'failed', text: '', reason }
+    return failed({ code: failureCode(error), message: errorText(error) })
   }
 }
 

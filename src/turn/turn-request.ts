@@ -9,6 +9,7 @@ import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Conversation } from './conversation.ts'
+import { overBudget } from './limits.ts'
 import type { StopReason } from './outcome.ts'
 import type { Presentation } from './presentation.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -100,8 +101,3 @@ export class TurnRequest {
 /** Behind the instructions: there every protocol takes it, and it stays the same for the whole turn. */
 const withContext = (instructions: string, pieces: readonly { readonly text: string }[]): string =>
   [instructions, ...pieces.map(({ text }) => text)].join('\n\n')
-
-const overBudget = (limit: number): StopReason => ({
-  code: 'BUDGET',
-  message: `The turn was stopped because not even what must be sent fits into ${limit} tokens. Raise \`budget.maxTokens\`, or send less.`,
-})

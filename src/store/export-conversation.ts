@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { MessageItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
+import { spokenText } from '../records/spoken-text.ts'
 import { spoolNotFound } from '../spool/spool-errors.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryOf, NewEntry } from './entry.ts'
@@ -91,7 +92,7 @@ type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
 function plainMessage({ v, turnId, time, data }: EntryOf<'history-item'>): Travelling | undefined {
   const item = data as unknown as Partial<MessageItem> & { readonly id?: string }
   const { id, type, role, parts = [], response } = item
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const text = spokenText(parts)
   if (type !== 'message' || role === undefined || role === 'system') return undefined
   if (id === undefined || text === '') return undefined
   const message = new Message({

@@ -1,4 +1,5 @@
 import type { HistoryItem } from '../records/history-item.ts'
+import { spokenText } from '../records/spoken-text.ts'
 import type { Entry, NewEntry } from '../store/entry.ts'
 import type { Decision } from './executor.ts'
 import type { TurnStatus } from './outcome.ts'
@@ -59,8 +60,30 @@ export function noAnswerMark(turnId: string, decision: Decision): NewEntry | und
   return { kind: 'note', turnId, data }
 }
 
+/** Whether the turn before came to its answer, so that nothing is left to do for it. */
+export function isAnswered(tail: LogTail, items: readonly HistoryItem[]): boolean {
+  const isAsItWas = tail.isUntouched && tail.previousEnd === 'completed'
+  return tail.lastEnd === 'completed' || isAsItWas || endsInAnswer(tail, items)
+}
+
+/** Whether the process before died before its turn had said anything. */
+export function diedEarly({ lastEnd, previousEnd = 'completed', isUntouched }: LogTail): boolean {
+  return lastEnd === undefined && isUntouched && previousEnd === 'completed'
+}
+
+/** What the last response said. */
+export function lastAnswer(items: readonly HistoryItem[]): string {
+  const response = items.at(-1)?.response
+  let text = ''
+  for (const item of items) {
+    if (item.type !== 'message' || item.role !== 'assistant' || item.response !== response) continue
+    text += spokenText(item.parts)
+  }
+  return text
+}
+
 /** Whether a log ends in a whole answer whose turn was not closed: its process died between the two. */
-export function endsInAnswer(
+function endsInAnswer(
   { lastEnd, isUntouched, isCut }: LogTail,
   items: readonly HistoryItem[],
 ): boolean {

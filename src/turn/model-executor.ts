@@ -3,6 +3,7 @@ import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish } from '../model/model-event.ts'
 import type { ToolDefinition } from '../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
+import { spokenText } from '../records/spoken-text.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { DispatchContext } from './dispatch-context.ts'
@@ -96,9 +97,6 @@ const hasOpenGate = (items: readonly HistoryItem[]) =>
 
 function textOf(items: readonly HistoryItem[]): string {
   let text = ''
-  for (const item of items) {
-    if (item.type !== 'message') continue
-    for (const part of item.parts) if (part.type === 'text') text += part.text
-  }
+  for (const item of items) if (item.type === 'message') text += spokenText(item.parts)
   return text
 }

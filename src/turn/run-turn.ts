@@ -2,11 +2,10 @@ import { isBobbinError } from '../core/error.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
-import type { Conversation } from './conversation.ts'
 import { dispatch } from './dispatch.ts'
 import { errorText } from './error-text.ts'
 import { type Fault, faultOf } from './fault.ts'
-import { endsInAnswer } from './log-tail.ts'
+import { diedEarly, isAnswered, lastAnswer } from './log-tail.ts'
 import { layersOf, wrap } from './middleware.ts'
 import { type Buses, type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
 import {
@@ -112,12 +111,13 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
 }
 
 async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEnd> {
-  const { conversation } = turn
-  if (isEmpty(conversation, policy)) return NOTHING_LEFT
-  const isOver = policy !== 'abandon' && isAnswered(conversation)
+  const { tail, items, unsettled } = turn.conversation
+  const isEmpty = unsettled.size === 0 && diedEarly(tail)
+  if (isEmpty && policy === 'recover') return NOTHING_LEFT
+  const isOver = policy !== 'abandon' && isAnswered(tail, items)
   if (await finishUnsettled(turn, policy)) return SUSPENDED
   if (policy === 'recover') await settleDoubts(turn)
-  if (isOver) return { status: 'completed', text: lastAnswer(turn) }
+  if (isOver) return { status: 'completed', text: lastAnswer(items) }
   await begin?.(turn)
   const { observed, origin } = turn
   observed.emit('dispatchStart', { tools: turn.settings.tools.names }, origin)
@@ -135,35 +135,11 @@ async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEn
   return end
 }
 
-function isAnswered({ tail, items }: Conversation): boolean {
-  const isAsItWas = tail.isUntouched && tail.previousEnd === 'completed'
-  return tail.lastEnd === 'completed' || isAsItWas || endsInAnswer(tail, items)
-}
-
-/** Whether a process died so early that it left nothing to recover. */
-function isEmpty({ tail, unsettled }: Conversation, policy: UnsettledPolicy): boolean {
-  const { lastEnd, previousEnd = 'completed', isUntouched } = tail
-  const isEarly = lastEnd === undefined && isUntouched && previousEnd === 'completed'
-  return policy === 'recover' && isEarly && unsettled.size === 0
-}
-
 const NOTHING_LEFT = stopped({
   code: 'NOTHING_LEFT',
   message:
     'Nothing was left to recover: the process ended before its message was stored. Run it again.',
 })
-
-/** What a turn that had completed already came to. */
-function lastAnswer({ conversation: { items } }: Turn): string {
-  const last = items.at(-1)
-  if (last === undefined) return ''
-  const spoken = items.filter(
-    (item) =>
-      item.type === 'message' && item.role === 'assistant' && item.response === last.response,
-  )
-  const parts = spoken.flatMap((item) => (item.type === 'message' ? item.parts : []))
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-}
 
 const NOT_REACHED = stopped({
   code: 'MIDDLEWARE',

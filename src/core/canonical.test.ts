@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import oracle from 'fast-json-stable-stringify'
 import { describe, expect, it } from 'vitest'
 import { cpuTime } from '../../test/cpu-time.ts'
-import { CANONICAL_DEPTH_LIMIT, canonicalStringify } from './canonical.ts'
+import { canonicalStringify } from './canonical.ts'
+import { CANONICAL_DEPTH_LIMIT } from './canonical-writer.ts'
 
 /** The definition, as plainly as it can be put: for JSON values only. */
 function plainly(value: unknown): string {

@@ -8,8 +8,6 @@ import {
 } from './canonical-writer.ts'
 import { shapeOf } from './key-shape.ts'
 
-export { CANONICAL_DEPTH_LIMIT }
-
 /**
  * Writes a value as `JSON.stringify` would, with object keys sorted by UTF-16 code unit at every level.
  *

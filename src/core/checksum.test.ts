@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CANONICAL_DEPTH_LIMIT, canonicalStringify } from './canonical.ts'
+import { canonicalStringify } from './canonical.ts'
+import { CANONICAL_DEPTH_LIMIT } from './canonical-writer.ts'
 import { checksum } from './checksum.ts'
 import { sha256Hex } from './hash.node.ts'
 import { normalizeArguments } from './strict-json.ts'

@@ -4,9 +4,6 @@ import { ARGUMENTS, type JsonFault, type JsonSubject, jsonError } from './json-e
 import { findFault, surveyText } from './json-scan.ts'
 import { type ArgumentLimits, copyPlain, copyValue } from './plain-json.ts'
 
-export type { ArgumentLimits } from './plain-json.ts'
-export { unparsedArguments } from './unparsed-arguments.ts'
-
 /** The limits for arguments; the depth leaves room for the records that canonical JSON wraps them in. */
 export const ARGUMENT_LIMITS: ArgumentLimits = Object.freeze({ depth: 500, chars: 4 * 1024 * 1024 })
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from './hash.node.ts'
-import { normalizeArguments, unparsedArguments } from './strict-json.ts'
+import { normalizeArguments } from './strict-json.ts'
+import { unparsedArguments } from './unparsed-arguments.ts'
 
 interface Unparsed {
   readonly sha256: string

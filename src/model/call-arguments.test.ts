@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unparsedArguments } from '../core/strict-json.ts'
+import { unparsedArguments } from '../core/unparsed-arguments.ts'
 import { callArguments } from './call-arguments.ts'
 
 const nested = (depth: number, inner: unknown) => {

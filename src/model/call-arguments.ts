@@ -1,5 +1,6 @@
 import { isBobbinError } from '../core/error.ts'
-import { normalizeArguments, unparsedArguments } from '../core/strict-json.ts'
+import { normalizeArguments } from '../core/strict-json.ts'
+import { unparsedArguments } from '../core/unparsed-arguments.ts'
 import { valueText } from '../core/value-text.ts'
 import type { CallItem } from '../records/history-item.ts'
 

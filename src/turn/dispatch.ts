@@ -4,9 +4,9 @@ import { checkDecision } from './check-decision.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
-import { definitionsOf } from './model-executor.ts'
 import { type DispatchEnd, type StopReason, SUSPENDED, stopped } from './outcome.ts'
 import { type BatchEnd, runBatch } from './run-batch.ts'
+import { definitionsOf } from './tool-definitions.ts'
 import type { Turn } from './turn.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */

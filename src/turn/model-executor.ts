@@ -1,13 +1,11 @@
 import { BobbinError } from '../core/error.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish } from '../model/model-event.ts'
-import type { ToolDefinition } from '../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { spokenText } from '../records/spoken-text.ts'
-import type { Tool } from '../tools/tool.ts'
-import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
+import { definitionsOf } from './tool-definitions.ts'
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model): Executor {
@@ -62,27 +60,6 @@ function decisionOf({ items, unfinished, usage, reason: finish }: Finish): Decis
   return goesOn
     ? { items, unfinished, finish, usage, calls }
     : { items, unfinished, finish, usage, answer: textOf(items) }
-}
-
-/** A tool's definition is made once and remembered: a step must not cost more for more tools. */
-const definitions = new WeakMap<Tool, ToolDefinition>()
-const definitionLists = new WeakMap<readonly Tool[], readonly ToolDefinition[]>()
-
-/** What a model is told of the tools on offer. */
-export function definitionsOf({ list }: ToolRegistry): readonly ToolDefinition[] {
-  let known = definitionLists.get(list)
-  if (known === undefined)
-    definitionLists.set(list, (known = Object.freeze(list.map(definitionOf))))
-  return known
-}
-
-function definitionOf(tool: Tool): ToolDefinition {
-  let definition = definitions.get(tool)
-  if (definition === undefined) {
-    const { name, description, jsonSchema } = tool
-    definitions.set(tool, (definition = { name, description, inputSchema: jsonSchema }))
-  }
-  return definition
 }
 
 function isOurs(item: HistoryItem): item is CallItem {

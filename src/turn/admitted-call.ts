@@ -1,6 +1,6 @@
 import type { Intent } from '../store/entry.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 
 /** A call that may run, with everything that running it takes. */
 export interface AdmittedCall {

@@ -1,5 +1,5 @@
 import type { GateRequest } from '../store/gate.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 import { endCall, useDecision, type ValidatedCall } from './decided-call.ts'
 import { type Approve, decideGate, gateDecided } from './gate-answer.ts'
 import { closeGate } from './gates.ts'

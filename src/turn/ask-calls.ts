@@ -4,28 +4,14 @@ import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
-import { type ReadRequest, readRequest } from './admission.ts'
+import type { AskedCall } from './asked-call.ts'
 import { callWire } from './check-decision.ts'
 import { taintNote } from './conversation-log.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem, OWN_WIRE } from './item-records.ts'
 import { noAnswerMark } from './log-tail.ts'
+import { type ReadRequest, readRequest } from './read-request.ts'
 import type { Turn } from './turn.ts'
-
-/** A call that was asked for: its record's id, what was read of it, and its place in the history. */
-export interface AskedCall {
-  readonly id: string
-  readonly request: ReadRequest
-  readonly item: CallItem
-  /** Epoch milliseconds. */
-  readonly createdAt: number
-  /** The call whose arguments a person changed into these. */
-  readonly editOf?: string
-  /** Paths of arguments that were removed before storing; such a call cannot be run any more. */
-  readonly redacted?: readonly string[]
-  /** Why it will not run whatever else is said, if so. */
-  readonly unfinished?: string | undefined
-}
 
 /** A response as it goes into the log: its items in wire order, its calls among them. */
 export interface AskedBatch {

@@ -6,7 +6,7 @@ import type { NewEntry } from '../store/entry.ts'
 import type { Gate, GateRequest } from '../store/gate.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import { mayRepeat } from '../tools/tool-options.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 import { effectiveArguments } from './effective-arguments.ts'
 import type { Turn } from './turn.ts'
 

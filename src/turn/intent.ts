@@ -3,7 +3,7 @@ import type { Mutable } from '../core/mutable.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 import type { Turn } from './turn.ts'
 
 /** What a call is about to do. The key stays the same for every attempt at it. */

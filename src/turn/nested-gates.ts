@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 import { closeGate, openGate, tellOpened } from './gates.ts'
 import type { Turn } from './turn.ts'
 

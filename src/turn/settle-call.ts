@@ -13,7 +13,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ProducedResult } from '../tools/tool-options.ts'
-import type { AskedCall } from './ask-calls.ts'
+import type { AskedCall } from './asked-call.ts'
 import type { Turn } from './turn.ts'
 
 /** How a call ended, before it is a record. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import type { WireReference } from '../core/wire-reference.ts'
+import type { HistoryItem } from '../records/history-item.ts'
 import type { Effect } from '../tools/tool-options.ts'
 import type { GateDecision, GateRequest } from './gate.ts'
 
@@ -62,7 +63,7 @@ export interface EntryData {
   message: JsonObject
   thought: JsonObject
   /** What stands in the history beside records: calls as they were asked for, and a provider's own items. */
-  'history-item': JsonObject
+  'history-item': HistoryItem & { readonly id: string }
   intent: Intent
   /** A `ToolCall` as JSON; artifacts and media in it are references. */
   settlement: JsonObject

@@ -1,7 +1,6 @@
 import { bytesToBase64 } from '../core/base64.ts'
 import type { Clock } from '../core/clock.ts'
 import type { JsonValue } from '../core/json.ts'
-import type { MessageItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
 import { spokenText } from '../records/spoken-text.ts'
 import { spoolNotFound } from '../spool/spool-errors.ts'
@@ -90,18 +89,11 @@ type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
 
 /** What was said travels as text, also where the provider said more; its other items stay behind. */
 function plainMessage({ v, turnId, time, data }: EntryOf<'history-item'>): Travelling | undefined {
-  const item = data as unknown as Partial<MessageItem> & { readonly id?: string }
-  const { id, type, role, parts = [], response } = item
-  const text = spokenText(parts)
-  if (type !== 'message' || role === undefined || role === 'system') return undefined
-  if (id === undefined || text === '') return undefined
-  const message = new Message({
-    id,
-    role,
-    content: text,
-    createdAt: time,
-    ...(response && { response }),
-  })
+  if (data.type !== 'message' || data.role === 'system') return undefined
+  const { id, role, parts, response } = data
+  const content = spokenText(parts)
+  if (content === '') return undefined
+  const message = new Message({ id, role, content, createdAt: time, ...(response && { response }) })
   return { v, kind: 'message', turnId, time, data: message.toJSON() }
 }
 

@@ -54,7 +54,7 @@ async function logOf(entries: readonly NewEntry[], blob: StoredBlob = RESULT) {
 }
 
 async function sampleEntries(): Promise<NewEntry[]> {
-  const item = { type: 'call', id: 'c1', tool: 'read', args, wire, executedBy: 'runner' }
+  const item = { type: 'call', id: 'c1', tool: 'read', args, wire, executedBy: 'runner' } as const
   const intent = { id: 'c1', tool: 'read', args, checksum: 'x', idempotencyKey: 'k', wire }
   return [
     LastingEntry.of('history-item', 't', Object.freeze(item)),

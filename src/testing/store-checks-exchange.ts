@@ -15,6 +15,7 @@ async function filled(store: Store) {
   const large = await spool.write(LARGE)
   const { epoch } = await store.acquire('origin', { owner: 'test', leaseMs: 1e9 })
   const providerData = { api: 'x', data: { signature: 'secret-state' } }
+  const opaque = { id: 'raw', type: 'raw', api: 'x', value: 'secret-state' } as const
   const small = sample.artifact(sha256(SMALL), SMALL.length)
   await store.append(
     'origin',
@@ -22,7 +23,7 @@ async function filled(store: Store) {
     [
       sample.turnStart('t'),
       sample.message('t', 'm'),
-      { kind: 'history-item', turnId: 't', data: { opaque: 'secret-state' } },
+      { kind: 'history-item', turnId: 't', data: opaque },
       { kind: 'thought', turnId: 't', data: { id: 'th', content: 'hm', providerData } },
       sample.intent('t', 'call_1'),
       sample.settlement('t', 'call_1', {

@@ -1,5 +1,4 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import type { JsonObject } from '../core/json.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
@@ -150,10 +149,10 @@ async function spoolLongText(turn: Turn, read: ReadRequest, text: string): Promi
 function entryOf(turn: Turn, item: HistoryItem): NewEntry {
   const { settings, id: turnId } = turn
   if (item.type === 'call' && item.executedBy === 'runner' && isBrief(item)) {
-    return LastingEntry.of('history-item', turnId, Object.freeze(item) as unknown as JsonObject)
+    return LastingEntry.of('history-item', turnId, Object.freeze(item))
   }
   if (item.type === 'call' || item.type === 'openCall') {
-    return { kind: 'history-item', turnId, data: item as unknown as JsonObject }
+    return { kind: 'history-item', turnId, data: item }
   }
   return entryForItem(item, { turnId, id: settings.ids(), at: settings.clock.now() })
 }

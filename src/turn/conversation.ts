@@ -110,7 +110,7 @@ export class Conversation {
     } else if (entry.kind === 'thought') {
       this.#place(itemForThought(Thought.fromJSON(entry.data)))
     } else if (entry.kind === 'history-item') {
-      const { id, ...item } = entry.data as unknown as HistoryItem & { readonly id: string }
+      const { id, ...item } = entry.data
       await this.#replayItem(id, item as HistoryItem, entry, facts)
     } else if (entry.kind === 'settlement') await this.#replayRecord(entry, facts)
   }

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../core/json.ts'
 import type { WireReference } from '../core/wire-reference.ts'
 import type { HistoryItem, MessageItem } from '../records/history-item.ts'
 import { Message } from '../records/message.ts'
@@ -43,7 +42,7 @@ export function entryForItem(item: HistoryItem, { turnId, id, at }: EntryFacts):
     const message = new Message({ ...origin, role: item.role, content: text })
     return LastingEntry.message(turnId, message)
   }
-  return { kind: 'history-item', turnId, data: { id, ...item } as unknown as JsonObject }
+  return { kind: 'history-item', turnId, data: { id, ...item } }
 }
 
 /** The text of a message that is one piece of text and nothing else. */

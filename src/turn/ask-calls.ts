@@ -50,7 +50,7 @@ export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<A
       return ask(requests[next++] ?? item)
     }
     return item.type === 'call' || item.type === 'openCall'
-      ? { ...item, id: turn.conversation.ids.claim(item.id), response }
+      ? { ...item, id: turn.conversation.callIds.claim(item.id), response }
       : { ...item, response }
   })
   for (; next < requests.length; next++) items.push(ask(requests[next] as CallRequest))
@@ -102,7 +102,7 @@ function askOne(
   from: ModelResponse,
   unfinished: string | undefined,
 ): AskedCall | Promise<AskedCall> {
-  const id = turn.conversation.ids.claim(request.id || turn.settings.ids())
+  const id = turn.conversation.callIds.claim(request.id || turn.settings.ids())
   const read = readRequest(request)
   const { rawArgs } = read
   if (typeof rawArgs === 'string' && rawArgs.length > MAX_BLOB_BYTES) {
@@ -148,7 +148,7 @@ async function spoolLongText(turn: Turn, read: ReadRequest, text: string): Promi
 
 function entryOf(turn: Turn, item: HistoryItem): NewEntry {
   const { settings, id: turnId } = turn
-  if (item.type === 'call' && item.executedBy === 'runner' && isBrief(item)) {
+  if (item.type === 'call' && item.executedBy === 'runner' && isLasting(item)) {
     return LastingEntry.of('history-item', turnId, Object.freeze(item))
   }
   if (item.type === 'call' || item.type === 'openCall') {
@@ -158,5 +158,5 @@ function entryOf(turn: Turn, item: HistoryItem): NewEntry {
 }
 
 /** A call as `askedCall` made it, of normalised arguments and short texts. */
-const isBrief = ({ rawArgs, providerData, result, fault }: CallItem) =>
+const isLasting = ({ rawArgs, providerData, result, fault }: CallItem) =>
   rawArgs === undefined && providerData === undefined && result === undefined && fault === undefined

@@ -121,7 +121,10 @@ export function providerDecision(
 }
 
 /** A call that a person had changed when its process ended: only its intent tells of it. */
-export function editedCall({ intents, entries }: LogFacts, id: string): UnsettledCall | undefined {
+export function unsettledEdit(
+  { intents, entries }: LogFacts,
+  id: string,
+): UnsettledCall | undefined {
   const intent = intents.get(id)
   const at = entries.find((entry) => entry.kind === 'intent' && entry.data.id === id)
   if (intent?.editOf === undefined || at === undefined) return undefined

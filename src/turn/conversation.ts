@@ -13,11 +13,11 @@ import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Store, StoredBlob } from '../store/store.ts'
 import {
   callNote,
-  editedCall,
   type LogFacts,
   readLog,
   shownId,
   type UnsettledCall,
+  unsettledEdit,
 } from './conversation-log.ts'
 import { editNote } from './edit-note.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -25,7 +25,7 @@ import { itemForThought, OWN_WIRE } from './item-records.ts'
 import { EMPTY_TAIL } from './log-tail.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Presentation, ShownCall } from './presentation.ts'
-import { digestsOf, holdsArtifacts, mediaTiers, placeOf, withResult } from './settled-item.ts'
+import { digestsOf, holdsArtifacts, indexOfCall, mediaTiers, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
 
 export interface ConversationParts {
@@ -55,7 +55,7 @@ export class Conversation {
   #indexed = 0
   /** Which calls have their item, while the log is read. */
   readonly #placed = new Set<string>()
-  readonly ids = new IdLedger()
+  readonly callIds = new IdLedger()
   readonly openCalls = new OpenCalls()
   /** A response whose calls have not all settled, in wire order. */
   batch: HistoryItem[] = []
@@ -88,13 +88,13 @@ export class Conversation {
     this.tail = facts.tail
     this.lowerTrust(facts.taint)
     for (const call of facts.calls) {
-      this.ids.claim(call.id)
+      this.callIds.claim(call.id)
       this.#admit(call)
     }
     for (const entry of facts.entries) await this.#replay(entry, facts)
     for (const [id, intent] of facts.intents) {
       this.#claimOnce(id)
-      const asked = this.unsettled.get(id) ?? editedCall(facts, id)
+      const asked = this.unsettled.get(id) ?? unsettledEdit(facts, id)
       if (asked !== undefined) this.unsettled.set(id, { ...asked, intent })
     }
     this.gates = await store.openGates(this.id)
@@ -155,7 +155,7 @@ export class Conversation {
   }
 
   #claimOnce(id: string): void {
-    if (!this.ids.has(id)) this.ids.claim(id)
+    if (!this.callIds.has(id)) this.callIds.claim(id)
   }
 
   /** Behind an unsettled call everything of its response waits too. */
@@ -257,10 +257,10 @@ export class Conversation {
     this.#admit(call)
     if (call.executedBy === 'provider') return undefined
     const id = shownId(call)
-    const inBatch = placeOf(this.batch, id)
+    const inBatch = indexOfCall(this.batch, id)
     // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
     const isLater = call.editOf !== undefined || call.supersedes !== undefined
-    const at = inBatch === -1 && isLater ? placeOf(this.items, id) : inBatch
+    const at = inBatch === -1 && isLater ? indexOfCall(this.items, id) : inBatch
     if (at === -1) return undefined
     const list = inBatch === -1 ? this.items : this.batch
     const asked = list[at] as CallItem

@@ -66,7 +66,7 @@ export async function useDecision(
   const ready = await readyCall(turn, asked, gate, validated)
   if (typeof ready === 'string') return endCall(turn, asked, 'refused', ready, [closing])
   const { tool, value, edited } = ready
-  const call = edited === undefined ? asked : editedCall(turn, asked, edited)
+  const call = edited === undefined ? asked : withArguments(turn, asked, edited)
   const intent: Intent = {
     ...intentOf(turn, call, tool),
     gateId: gate.id,
@@ -147,8 +147,8 @@ export async function approvedInput(
 }
 
 /** What a person made of a call: a record of its own, beside the original. */
-function editedCall(turn: Turn, asked: AskedCall, args: JsonObject): AskedCall {
+function withArguments(turn: Turn, asked: AskedCall, args: JsonObject): AskedCall {
   const { tool } = asked.request
-  const id = turn.conversation.ids.claim(asked.id)
+  const id = turn.conversation.callIds.claim(asked.id)
   return { ...asked, id, editOf: asked.id, request: { tool, args, checksum: checksum(tool, args) } }
 }

@@ -50,8 +50,8 @@ export const idempotencyKey = ({ conversation }: Turn, callId: string): string =
 /** The entry that makes an intent durable. */
 export function intentEntry(turnId: string, intent: Intent): NewEntry {
   const { args, wire } = intent
-  const isBrief = isNormalized(args) && Object.isFrozen(wire ?? OWN)
-  if (!isBrief) return { kind: 'intent', turnId, data: intent }
+  const isLasting = isNormalized(args) && Object.isFrozen(wire ?? OWN)
+  if (!isLasting) return { kind: 'intent', turnId, data: intent }
   return LastingEntry.of('intent', turnId, Object.freeze(intent))
 }
 

@@ -17,7 +17,7 @@ export interface Interruption {
 }
 
 /** Joins the caller's signal, the turn's time limit and the loss of the conversation. */
-export function interruption(given: AbortSignal | undefined, maxTimeMs: number): Interruption {
+export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number): Interruption {
   const own = new AbortController()
   let tooLong: DOMException | undefined
   let lost: unknown

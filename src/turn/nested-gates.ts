@@ -40,14 +40,14 @@ export async function surfaceGates(
 
 /** The gates of nested turns that hold up this call. */
 export function nestedGates(turn: Turn, callId: string): readonly Gate[] {
-  return turn.conversation.gates.filter((gate) => gate.callId === callId && placeOf(gate))
+  return turn.conversation.gates.filter((gate) => gate.callId === callId && nestedPlace(gate))
 }
 
 /** Passes decisions on to the turn that waits for them and closes their copies here. */
 export async function passOn(turn: Turn, gates: readonly Gate[]): Promise<void> {
   const { store } = turn.settings
   for (const gate of gates) {
-    const place = placeOf(gate)
+    const place = nestedPlace(gate)
     const there = place && (await store.gate(place.conversation, place.gate))
     // Decided already when a process died between this step and the next.
     if (place !== undefined && there?.state === 'pending') {
@@ -68,7 +68,7 @@ function decisionFrom({ decision, state }: Gate): NewGateDecision {
   return { verdict, decidedBy, ...(args && { args }), ...(comment !== undefined && { comment }) }
 }
 
-function placeOf({ context }: Gate): NestedPlace | undefined {
+function nestedPlace({ context }: Gate): NestedPlace | undefined {
   const { conversation, gate } = context ?? {}
   return typeof conversation === 'string' && typeof gate === 'string'
     ? { conversation, gate }

@@ -4,8 +4,8 @@ import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
 import type { EventBus } from './event-bus.ts'
-import { type Interruption, interruption } from './interruption.ts'
-import { presentation } from './presentation.ts'
+import { type Interruption, interruptionOf } from './interruption.ts'
+import { presentationOf } from './presentation.ts'
 import { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { secretScrubber } from './secret-scrubber.ts'
@@ -51,36 +51,36 @@ export async function openTurn(
   // Whoever holds the outer conversation holds the inner one too: only a dead process can be in the way.
   const force = seed.force === true || seed.parent !== undefined
   const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
-  const cutOff = interruption(seed.signal, settings.limits.maxTimeMs)
-  const beat = keepAlive(settings, lease, cutOff)
+  const interruption = interruptionOf(seed.signal, settings.limits.maxTimeMs)
+  const beat = keepAlive(settings, lease, interruption)
   const close = () => {
-    cutOff.clear()
+    interruption.clear()
     return release(settings, lease, beat)
   }
   try {
     const secret = key ?? (await store.key(id))
     const results = resultSpool(store, settings.spool)
-    const shown = presentation(secret, id)
-    const parts = { store, results, presentation: shown, artifacts: settings.artifacts }
+    const presentation = presentationOf(secret, id)
+    const parts = { store, results, presentation, artifacts: settings.artifacts }
     const conversation = new Conversation(id, lease.epoch, parts)
     if (!lease.created) await conversation.load()
     const { parent } = seed
     if (parent !== undefined) conversation.lowerTrustUnrecorded(parent.conversation.taint)
     const turnId = ids()
-    const { signal } = cutOff
+    const { signal } = interruption
     const guard = new RepeatGuard(settings.repeat)
-    const request = new TurnRequest(settings, conversation, shown)
+    const request = new TurnRequest(settings, conversation, presentation)
     const turn: Turn = {
       id: turnId,
       responsePrefix: `${turnId}/`,
       settings,
       conversation,
       results,
-      presentation: shown,
+      presentation,
       scrubber: secretScrubber(settings.secrets),
       request,
       signal,
-      interruption: cutOff,
+      interruption,
       startedAt: clock.now(),
       guard,
       origin: Object.freeze({ turnId, conversation: id }),
@@ -115,13 +115,13 @@ export async function openTurn(
 const NO_PARENT = {}
 
 /** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
-function keepAlive({ store }: RunnerSettings, lease: Lease, cutOff: Interruption) {
+function keepAlive({ store }: RunnerSettings, lease: Lease, interruption: Interruption) {
   const renew = async () => {
     try {
       await store.renew(lease.conversation, lease.epoch)
     } catch (error) {
       // A store that is out of reach for a moment does no harm: the epoch keeps the log safe.
-      if (isBobbinError(error, 'E_STALE_RUNNER')) cutOff.lose(error)
+      if (isBobbinError(error, 'E_STALE_RUNNER')) interruption.lose(error)
     }
   }
   const timer = setInterval(() => void renew(), DEFAULT_LEASE_MS / 3)

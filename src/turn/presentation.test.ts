@@ -3,7 +3,7 @@ import { readEnvelopes } from '../../test/envelope/strict-reader.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
-import { presentation } from './presentation.ts'
+import { presentationOf } from './presentation.ts'
 
 describe('presentation', () => {
   it('shows 8 KB of what is too large to be inline, whatever its script', async () => {
@@ -18,7 +18,7 @@ describe('presentation', () => {
       createdAt: 0,
       completedAt: 1,
     })
-    const { result } = await presentation(new Uint8Array(32), 'k').call(call)
+    const { result } = await presentationOf(new Uint8Array(32), 'k').call(call)
     const [head] = result.parts
     const [read] = readEnvelopes(head?.type === 'text' ? head.text : '')
     expect(new TextEncoder().encode(read?.payload).length).toBe(8_192)

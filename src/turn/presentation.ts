@@ -32,7 +32,7 @@ const readHead: ReadHead = async (artifact, maxBytes) =>
   cutBytes((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
 
 /** Shows the records of one conversation in envelopes under its own key. */
-export function presentation(secret: Uint8Array, conversation: string): Presentation {
+export function presentationOf(secret: Uint8Array, conversation: string): Presentation {
   const key = envelopeKey(secret, conversation)
   const render = callRenderer({ key, handleText, readHead })
   const shown = async (call: ToolCall): Promise<ShownCall> => {

@@ -17,7 +17,7 @@ export async function finishProviderGates(turn: Turn, mayWait: boolean): Promise
   const gates = turn.conversation.gates.filter(({ type }) => type !== 'approval')
   let waits = false
   for (const gate of gates) {
-    const place = placeOf(turn, gate)
+    const place = findOpenCall(turn, gate)
     if (place === undefined) continue
     if (gate.state === 'pending' && mayWait) waits = true
     else await answer(turn, gate, place)
@@ -31,7 +31,7 @@ interface Place {
   readonly item: OpenCallItem
 }
 
-function placeOf(turn: Turn, { callId }: Gate): Place | undefined {
+function findOpenCall(turn: Turn, { callId }: Gate): Place | undefined {
   const { items, batch } = turn.conversation
   for (const list of [batch, items]) {
     const index = list.findLastIndex((item) => item.type === 'openCall' && item.id === callId)

@@ -71,7 +71,7 @@ export async function settleDoubts(turn: Turn): Promise<void> {
     const key = intent?.data.idempotencyKey ?? IMPORTED_KEY
     const found = key === IMPORTED_KEY ? undefined : await reconcile(turn, tool, key)
     if (found === undefined || found.happened === 'unknown') continue
-    const asked = askedAnew(turn, call)
+    const asked = supersedingCall(turn, call)
     const end: CallEnd =
       found.happened === 'yes'
         ? await happenedEnd(turn, tool, found.output)
@@ -81,9 +81,9 @@ export async function settleDoubts(turn: Turn): Promise<void> {
   }
 }
 
-function askedAnew(turn: Turn, call: ToolCall): AskedCall {
+function supersedingCall(turn: Turn, call: ToolCall): AskedCall {
   const { tool, args, checksum, rawArgs, wire = OWN_WIRE, providerData } = call
-  const id = turn.conversation.ids.claim(shownId(call))
+  const id = turn.conversation.callIds.claim(shownId(call))
   const item = { type: 'call', id, tool, args, wire, executedBy: 'runner' } as const
   return {
     id,

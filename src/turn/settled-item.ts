@@ -28,7 +28,7 @@ export function digestsOf({ results }: ToolCall): readonly string[] {
 const NONE: readonly string[] = []
 
 /** Where the call with this id stands, from the end on; -1 where it does not. */
-export function placeOf(items: readonly HistoryItem[], id: string): number {
+export function indexOfCall(items: readonly HistoryItem[], id: string): number {
   for (let at = items.length - 1; at >= 0; at--) {
     const item = items[at] as HistoryItem
     if (item.type === 'call' && item.id === id) return at

@@ -24,21 +24,22 @@ export function outputRequest(schema: OutputSchema): { name: string; schema: Jso
 export async function outputOf(
   end: DispatchEnd,
   schema: OutputSchema | undefined,
-  cutOff: Interruption,
+  interruption: Interruption,
 ): Promise<DispatchEnd & { output?: unknown }> {
   if (schema === undefined || end.status !== 'completed') return end
   try {
     const answer = parseArguments(end.text, ARGUMENT_LIMITS, ANSWER)
     const checking = compileSchema(schema, SCHEMA).validate(answer)
-    const result = checking instanceof Promise ? await cutOff.watch.orAborted(checking) : checking
+    const result =
+      checking instanceof Promise ? await interruption.watch.orAborted(checking) : checking
     if (result.ok) return { ...end, output: result.value }
     return rejected(
       end,
       result.issues.map(({ path, rule }) => `\`${path || 'output'}\`: ${rule}`).join('; '),
     )
   } catch (error) {
-    const { signal } = cutOff
-    if (signal.aborted && error === signal.reason) return { ...cutOff.end(), text: end.text }
+    const { signal } = interruption
+    if (signal.aborted && error === signal.reason) return { ...interruption.end(), text: end.text }
     return rejected(end, errorText(error))
   }
 }

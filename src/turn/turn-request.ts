@@ -31,10 +31,10 @@ export class TurnRequest {
   /** How many memories and retrievables the instructions hold. */
   #given = 0
 
-  constructor(settings: RunnerSettings, conversation: Conversation, shown: Presentation) {
+  constructor(settings: RunnerSettings, conversation: Conversation, presentation: Presentation) {
     this.#settings = settings
     this.#conversation = conversation
-    this.#renderContext = contextRenderer(shown.key)
+    this.#renderContext = contextRenderer(presentation.key)
     this.items = conversation.items
     this.instructions = instructionsText(settings.instructions)
     const { budget } = settings
@@ -43,7 +43,7 @@ export class TurnRequest {
       new HistoryBudget({
         limit: budget.maxTokens,
         count: textCounter(budget.encoding),
-        handleOf: (call) => shown.handle(call),
+        handleOf: (call) => presentation.handle(call),
       })
   }
 

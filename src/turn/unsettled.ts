@@ -28,7 +28,7 @@ export type UnsettledPolicy = 'resume' | 'recover' | 'abandon'
 export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Promise<boolean> {
   const { conversation, ctx, settings } = turn
   const jobs = [...conversation.unsettled.values()].map((unsettled): Job => {
-    const asked = askedAgain(unsettled)
+    const asked = loggedCall(unsettled)
     turn.order.push(asked.id)
     const exclusive = ctx.tools.get(asked.request.tool)?.exclusive ?? false
     return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
@@ -57,7 +57,7 @@ const ABANDONED =
 const UNANSWERED = 'Abandoned: nobody decided on this call in time. It was not run.'
 const NESTED_ABANDONED = 'Abandoned: nobody decided on what this call had to wait for.'
 
-function askedAgain({ item, askedAt, intent, redacted }: UnsettledCall): AskedCall {
+function loggedCall({ item, askedAt, intent, redacted }: UnsettledCall): AskedCall {
   const { id, tool, args, rawArgs } = item
   const request = {
     tool,

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { CallItem, HistoryItem, MessageItem } from '../records/history-item.ts'
 import { Memory } from '../records/memory.ts'
 import { ToolCall } from '../records/tool-call.ts'
-import { callItem } from './call-item.ts'
 import { HistoryBudget } from './history-budget.ts'
 import { contextRenderer } from './render-context.ts'
 
@@ -25,7 +24,17 @@ function settled(id: string, characters: number): [CallItem, ToolCall] {
     createdAt: 0,
     completedAt: 0,
   })
-  return [callItem(call, text('x'.repeat(characters)), `response-${id}`), call]
+  const item: CallItem = {
+    type: 'call',
+    id,
+    tool: 't',
+    args: {},
+    wire: { provider: 'p', api: 'a', type: 'call', origin: 'synthetic' },
+    executedBy: 'runner',
+    result: { isError: false, parts: text('x'.repeat(characters)) },
+    response: `response-${id}`,
+  }
+  return [item, call]
 }
 
 const handle = { isError: false, parts: text('[h]') }

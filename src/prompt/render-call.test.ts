@@ -7,7 +7,6 @@ import { bytesMedia } from '../spool/media-reader.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { SmallText } from '../spool/small-text.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import { callItem } from './call-item.ts'
 import type { CallRendererOptions } from './call-rendering.ts'
 import { callRenderer, type RenderedCall, renderAtOnce } from './render-call.ts'
 import { loadParts } from './rendered-part.ts'
@@ -193,31 +192,6 @@ describe('callRenderer', () => {
     ])
     await empty.write('text')
     expect(read(await render(call))).toMatchObject([{ role: 'result', payload: 'text' }])
-  })
-})
-
-describe('callItem', () => {
-  it('gives encoders the call with its result', async () => {
-    const wire = {
-      provider: 'openai',
-      api: 'openai-chat',
-      type: 'function',
-      origin: 'natural',
-    } as const
-    const call = settled(await artifact('text'), { wire, isError: true })
-    const { parts } = await callRenderer(options)(call)
-    const item = callItem(call, await loadParts(parts), 'r1')
-    expect(item).toEqual({
-      type: 'call',
-      id: 'call_1',
-      tool: 'read_log',
-      args: {},
-      wire,
-      executedBy: 'runner',
-      result: { isError: true, parts },
-      response: 'r1',
-    })
-    expect(callItem(settled('x'), []).wire.origin).toBe('synthetic')
   })
 })
 

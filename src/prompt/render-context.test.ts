@@ -7,7 +7,6 @@ import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
 import { contextRenderer, ENVELOPE_NOTICE, instructionsText } from './render-context.ts'
 import { renderMessage } from './render-message.ts'
-import { Taint } from './taint.ts'
 
 const key = new Uint8Array(32).fill(5)
 const memory = new Memory({
@@ -82,20 +81,5 @@ describe('renderMessage', () => {
       key,
     })
     expect(said).toEqual({ parts: [{ type: 'text', text: content }], trust: 'developer' })
-  })
-})
-
-describe('Taint', () => {
-  it('only goes down', () => {
-    const taint = new Taint()
-    expect([taint.see('developer'), taint.lowest]).toEqual([false, 'developer'])
-    expect([taint.see('first-party'), taint.lowest, taint.isTainted]).toEqual([
-      true,
-      'first-party',
-      false,
-    ])
-    expect([taint.see('third-party'), taint.isTainted]).toEqual([true, true])
-    expect([taint.see('developer'), taint.lowest]).toEqual([false, 'third-party'])
-    expect(new Taint('third-party').isTainted).toBe(true)
   })
 })

@@ -78,8 +78,8 @@ export interface ErrorData {
    */
   E_NOT_A_SPOOL_READER: { readonly missing: string }
   /**
-   * A value that claims to be a media reader lacks part of the contract. Make one with
-   * `bytesMedia`, `blobMedia`, `streamMedia`, `spoolMedia` or `fileMedia`.
+   * What `fileMedia` was given is no regular file. Give the path of a file, not of a folder, or use
+   * `bytesMedia`, `blobMedia`, `streamMedia` or `spoolMedia`.
    */
   E_NOT_A_MEDIA_READER: { readonly missing: string }
   /**

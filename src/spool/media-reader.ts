@@ -1,4 +1,3 @@
-import { BobbinError } from '../core/error.ts'
 import { bytesOf } from './spool-input.ts'
 import type { SpoolReader } from './spool-reader.ts'
 import type { SpoolInput } from './spool-store.ts'
@@ -66,32 +65,15 @@ export function fixedMediaReader(reader: MediaReader): MediaReader {
   return mediaReader(reader, reader.stream.bind(reader))
 }
 
-/** Gives `value` back as a `MediaReader`, or throws `E_NOT_A_MEDIA_READER` naming what is missing. */
-export function assertMediaReader(value: unknown): MediaReader {
-  const missing = missingFromMediaReader(value)
-  if (missing === undefined) return value as MediaReader
-  throw new BobbinError(
-    'E_NOT_A_MEDIA_READER',
-    `This is not a media reader: \`${missing}\` is missing or of the wrong type. ` +
-      'Make one with `bytesMedia`, `blobMedia`, `streamMedia`, `spoolMedia` or `fileMedia`.',
-    { missing },
-  )
-}
-
 /** True when `value` satisfies the `MediaReader` contract. */
 export function isMediaReader(value: unknown): value is MediaReader {
-  return missingFromMediaReader(value) === undefined
-}
-
-function missingFromMediaReader(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'object'
+  if (typeof value !== 'object' || value === null) return false
   const part = (name: string): unknown => Reflect.get(value, name)
-  if (typeof part('stream') !== 'function') return 'stream'
+  if (typeof part('stream') !== 'function') return false
   // Line-indexed text and opaque bytes never mix: a spool reader must be wrapped to become media.
-  if (typeof part('lineStart') === 'function') return 'spoolMedia(reader)'
+  if (typeof part('lineStart') === 'function') return false
   const size = part('byteLength')
-  if (size !== undefined && !(Number.isSafeInteger(size) && Number(size) >= 0)) return 'byteLength'
+  if (size !== undefined && !(Number.isSafeInteger(size) && Number(size) >= 0)) return false
   const digest = part('digest')
-  const isDigest = typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
-  return digest === undefined || isDigest ? undefined : 'digest'
+  return digest === undefined || (typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest))
 }

@@ -6,10 +6,10 @@ import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
 import { fileSpool } from '../../src/stores/fs/file-spool.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
-import { type PowerLossDisk, powerLossDisk } from '../../src/testing/power-loss-disk.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import type { Executor } from '../../src/turn/executor.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
+import { type PowerLossDisk, powerLossDisk } from '../disk/power-loss-disk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-power-'))
 afterAll(() => rmSync(folder, { recursive: true }))

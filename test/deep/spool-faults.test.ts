@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Fault } from '../../src/testing/faulty-file-system.ts'
-import { type FaultScenario, proveFaultTolerance } from '../../src/testing/spool-fault-proof.ts'
+import type { Fault } from '../disk/faulty-file-system.ts'
+import { type FaultScenario, proveFaultTolerance } from '../disk/spool-fault-proof.ts'
 
 const large = 'a line of a spool that spans several blocks\n'.repeat(20_000)
 const old = 'here already'

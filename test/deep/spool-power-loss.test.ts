@@ -3,8 +3,8 @@ import { isBobbinError } from '../../src/core/error.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import type { SpoolStore } from '../../src/spool/spool-store.ts'
 import { fileSpool } from '../../src/stores/fs/file-spool.ts'
-import { faultyFileSystem } from '../../src/testing/faulty-file-system.ts'
-import { type Loss, type PowerLossDisk, powerLossDisk } from '../../src/testing/power-loss-disk.ts'
+import { faultyFileSystem } from '../disk/faulty-file-system.ts'
+import { type Loss, type PowerLossDisk, powerLossDisk } from '../disk/power-loss-disk.ts'
 
 const FOLDER = '/disk/data/agent.db.spool'
 const large = 'a line of a spool that is written in one piece\n'.repeat(500)

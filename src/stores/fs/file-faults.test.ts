@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proveFaultTolerance } from '../../testing/spool-fault-proof.ts'
+import { proveFaultTolerance } from '../../../test/disk/spool-fault-proof.ts'
 import { fileSpool } from './file-spool.ts'
 import { nodeFileSystem } from './file-system.ts'
 

@@ -1,4 +1,4 @@
-import type { FileSystem, OpenFile } from '../stores/fs/file-system.ts'
+import type { FileSystem, OpenFile } from '../../src/stores/fs/file-system.ts'
 
 /** What happens at the chosen call. */
 export type Fault =

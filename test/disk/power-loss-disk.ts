@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import type { FileSystem, OpenFile } from '../stores/fs/file-system.ts'
+import type { FileSystem, OpenFile } from '../../src/stores/fs/file-system.ts'
 
 interface File {
   readonly kind: 'file'

@@ -18,9 +18,9 @@ import {
   scriptedModel,
 } from '../src/testing/scripted-model.ts'
 import { testClock } from '../src/testing/test-clock.ts'
-import { sampleTool } from '../src/testing/turn-samples.ts'
 import type { Tool } from '../src/tools/tool.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
+import { sampleTool } from './turn-samples.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
 import { eventRecorder } from './event-recorder.ts'
 import { scriptedModel } from './scripted-model.ts'
-import { sampleTool } from './turn-samples.ts'
 
 describe('eventRecorder', () => {
   it('hears both buses in order, until it is stopped', async () => {

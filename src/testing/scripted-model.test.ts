@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { byHand } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error.ts'
 import type { ModelEvent } from '../model/model-event.ts'
 import { syntheticIds } from '../model/synthetic-id.ts'
 import { scriptedModel } from './scripted-model.ts'
-import { byHand } from './turn-samples.ts'
 
 async function ask(model: ReturnType<typeof scriptedModel>, options = {}) {
   const events: ModelEvent[] = []

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { checksum as checksumOf } from '../core/checksum.ts'
 import { Media } from '../spool/media.ts'
@@ -8,7 +9,6 @@ import { TurnRunner } from '../turn/turn-runner.ts'
 import { eventRecorder } from './event-recorder.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { type TapedCall, toolTape } from './tool-tape.ts'
-import { byHand, sampleTool } from './turn-samples.ts'
 
 const picture = () =>
   new Media({

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { abortFaults } from '../../test/turn-abort-proof.ts'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { abortFaults } from '../testing/turn-abort-proof.ts'
-import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { Tool } from '../tools/tool.ts'
 import { TurnRunner } from './turn-runner.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import type { CallItem, OpenCallItem } from '../records/history-item.ts'
 import type { Entry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 /** A store whose process dies behind its how-manieth append: what was stored stays, nothing comes after. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 /** A store of an application's own: some of its methods fail, in words of its own. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import { GroupCommit } from './group-commit.ts'
 import { TurnRunner } from './turn-runner.ts'
 

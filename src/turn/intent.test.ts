@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { Intent, NewEntry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import type { Middleware } from './middleware.ts'
 import { TurnRunner } from './turn-runner.ts'
 

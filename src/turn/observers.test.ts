@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import type { Model } from '../model/model.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { testClock } from '../testing/test-clock.ts'
-import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const script = () =>

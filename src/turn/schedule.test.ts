@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import type { Effect } from '../tools/tool-options.ts'
 import { TurnRunner } from './turn-runner.ts'
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#hash'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Redact } from '../store/redaction.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { byHand, sampleTool } from '../testing/turn-samples.ts'
 import { resultSpool } from './small-results.ts'
 import { TurnRunner } from './turn-runner.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sampleTool } from '../testing/turn-samples.ts'
+import { sampleTool } from '../../test/turn-samples.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import { TurnRunner } from './turn-runner.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { abortFaults } from '../../src/testing/turn-abort-proof.ts'
+import { abortFaults } from '../turn-abort-proof.ts'
 
 describe('an abort', () => {
   it('at every await point starts nothing afterwards, settles what started and leaves a sound log', async () => {

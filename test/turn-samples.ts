@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Tool } from '../tools/tool.ts'
-import type { ToolContext, ToolOutput } from '../tools/tool-context.ts'
-import type { ToolOptions } from '../tools/tool-options.ts'
+import { Tool } from '../src/tools/tool.ts'
+import type { ToolContext, ToolOutput } from '../src/tools/tool-context.ts'
+import type { ToolOptions } from '../src/tools/tool-options.ts'
 
 const schema = z.object({ q: z.string().optional() })
 type Sample = typeof schema

@@ -1,8 +1,8 @@
-import { memoryStore } from '../store/memory-store.ts'
-import type { Middleware } from '../turn/middleware.ts'
-import { TurnRunner } from '../turn/turn-runner.ts'
-import { eventRecorder } from './event-recorder.ts'
-import { scriptedModel } from './scripted-model.ts'
+import { memoryStore } from '../src/store/memory-store.ts'
+import { eventRecorder } from '../src/testing/event-recorder.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import type { Middleware } from '../src/turn/middleware.ts'
+import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { sampleTool } from './turn-samples.ts'
 
 const ticks = async (count: number) => {

@@ -9,9 +9,10 @@ const built = [
 ]
 const publicEntries = built
   .filter((path) => path.endsWith('.js'))
-  .map((path) => path.replace(/^\.\/dist\//, 'src/').replace(/\.js$/, '.ts'))
+  .map((path) => path.replace(/^\.\/dist\//, 'src/').replace(/\.js$/, '.ts!'))
 
-const config: KnipConfig = {
+// With `--production` only what has an exclamation mark counts, so that no test keeps code alive.
+const config: KnipConfig = ({ production = false }) => ({
   entry: [
     ...publicEntries,
     'examples/**/*.mjs',
@@ -20,13 +21,20 @@ const config: KnipConfig = {
     'test/crash/*-process.ts',
     'src/**/*.test-d.ts',
   ],
-  project: ['src/**/*.ts', 'test/**/*.{ts,mjs}', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
-  // A type named in an exported signature stays exported, also when nobody else names it.
-  ignoreExportsUsedInFile: { interface: true, type: true },
+  project: [
+    'src/**/*.ts!',
+    '!src/**/fixtures/**!',
+    'test/**/*.{ts,mjs}',
+    'scripts/**/*.mjs',
+    'examples/**/*.mjs',
+  ],
+  // A type named in an exported signature stays exported, also when nobody else names it; what a test
+  // looks at inside a file is alive when the file itself uses it.
+  ignoreExportsUsedInFile: production || { interface: true, type: true },
   // Part of every Linux and macOS; the tests that need it run only where it is.
   ignoreBinaries: ['script', 'mount', 'umount'],
   // A package of its own, with its own dependencies.
   ignore: ['bench/**'],
-}
+})
 
 export default config

@@ -37,6 +37,11 @@ const sourceChecks = [
     wayOut: 'remove what is unused, or say in knip.config.ts why it stays',
     run: tool('knip', 'knip', '--no-progress'),
   },
+  {
+    name: 'code that only tests use',
+    wayOut: 'remove it, or move it beside the tests',
+    run: tool('knip', 'knip', '--no-progress', '--production'),
+  },
 ]
 
 /** @type {Step[]} */

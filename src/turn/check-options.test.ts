@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { subAgent } from './sub-agent.ts'
 import { TurnRunner } from './turn-runner.ts'
@@ -51,13 +51,13 @@ describe('checkOptions', () => {
     ['middleware', () => {}, /must be a list of objects/],
     ['middleware', [() => {}], /must be a list of objects/],
     ['middleware', [{ call: true }], /must be a list of objects/],
-    ['maxIterations', '5', /`maxIterations: 5`\. It must be a number of at least 1/],
+    ['maxIterations', '5', /`maxIterations: '5'`\. It must be a number of at least 1/],
     ['maxCalls', 0, /at least 1/],
     ['maxTimeMs', Number.NaN, /`maxTimeMs: NaN`/],
     ['concurrency', -1, /at least 1/],
     ['retries', -1, /`retries: -1`\. It must be a number of at least 0/],
     ['repeat', false, /`repeat: false`.*`Infinity` turns one off/],
-    ['repeat', { hint: 'often' }, /`repeat\.hint: often`/],
+    ['repeat', { hint: 'often' }, /`repeat\.hint: 'often'`/],
     ['budget', 1000, /`budget: 1000`.*`{ maxTokens }`/],
     ['budget', {}, /`budget\.maxTokens: NaN`/],
     ['policy', 'Strict', /`policy: 'Strict'`\. It must be one of default, strict, open/],
@@ -72,6 +72,8 @@ describe('checkOptions', () => {
     ['clock', () => 0, /`now\(\)`/],
     ['ids', 'a', /function that makes ids/],
     ['sleep', 5, /function of milliseconds/],
+    ['maxIteration', 5, /knows no `maxIteration`\. Its options are model, .*maxIterations,/],
+    ['toString', 5, /knows no `toString`/],
   ])('refuses %s: %j', (name, value, message) => {
     expect(refusalOf({ executor, [name]: value })).toMatch(message)
   })

@@ -16,8 +16,13 @@ const has =
 const at = (value: object, name: string) => (value as Readonly<Record<string, unknown>>)[name]
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Each option that can be wrong, what it must pass, and the way out. Types cannot speak for JavaScript callers. */
-const RULES: Readonly<Record<string, readonly [Test, string]>> = {
+const atLeast = (least: number): readonly [Test, string] => [
+  (value) => typeof value === 'number' && value >= least,
+  `It must be a number of at least ${least}`,
+]
+
+/** Each option, what it must pass, and the way out. Types cannot speak for JavaScript callers. */
+const RULES = {
   model: [
     has('stream'),
     "It must be a model, such as `openaiResponses({ client: new OpenAI(), model: '…' })` of `bobbin/openai`",
@@ -44,6 +49,12 @@ const RULES: Readonly<Record<string, readonly [Test, string]>> = {
     (value) => Array.isArray(value) && value.every(isMiddleware),
     'It must be a list of objects with functions named `turn`, `dispatch` or `call`',
   ],
+  maxIterations: atLeast(1),
+  maxCalls: atLeast(1),
+  maxTimeMs: atLeast(1),
+  concurrency: atLeast(1),
+  timeoutMs: atLeast(1),
+  retries: atLeast(0),
   repeat: [isObject, 'It must be `{ hint, refuse, stop }`; `Infinity` turns one off'],
   budget: [isObject, 'It must be `{ maxTokens }`'],
   policy: [
@@ -62,7 +73,12 @@ const RULES: Readonly<Record<string, readonly [Test, string]>> = {
   clock: [has('now'), 'It must have a `now()`'],
   ids: [isFunction, 'It must be a function that makes ids'],
   sleep: [isFunction, 'It must be a function of milliseconds and a signal'],
-}
+} satisfies Readonly<Record<string, readonly [Test, string]>>
+
+/** What a runner can be told. */
+export type OptionName = keyof typeof RULES
+
+const isOption = (name: string): name is OptionName => Object.hasOwn(RULES, name)
 
 function isMiddleware(value: unknown): boolean {
   const isPart = (name: string) => {
@@ -75,18 +91,36 @@ function isMiddleware(value: unknown): boolean {
 /** Refuses options that no turn could be run with, before one is. */
 export function checkOptions(options: unknown): void {
   if (!isObject(options)) throw needsExecutor()
-  for (const [name, [test, wayOut]] of Object.entries(RULES)) {
-    const value = at(options, name)
-    if (value === undefined || test(value)) continue
-    const what =
-      name === 'secret' ? 'has a `secret` that is none' : `has \`${name}: ${shown(value)}\``
-    throw invalidRunner(what, wayOut)
+  for (const [name, value] of Object.entries(options)) {
+    if (!isOption(name)) {
+      throw invalidRunner(
+        `knows no \`${name}\``,
+        `Its options are ${Object.keys(RULES).join(', ')}`,
+      )
+    }
+    check(name, value, RULES[name])
   }
+  checkNumbers(options)
   const [model, executor] = [at(options, 'model'), at(options, 'executor')]
   if (model === undefined && executor === undefined) throw needsExecutor()
   if (model !== undefined && executor !== undefined) {
     throw invalidRunner('has both a `model` and an `executor`', 'Pass one of them')
   }
+}
+
+function check(name: string, value: unknown, [test, wayOut]: readonly [Test, string]): void {
+  if (value === undefined || test(value)) return
+  const what =
+    name === 'secret' ? 'has a `secret` that is none' : `has \`${name}: ${shown(value)}\``
+  throw invalidRunner(what, wayOut)
+}
+
+/** A limit that is no number holds nothing, and nobody would notice. */
+function checkNumbers({ repeat, budget }: { readonly repeat?: object; readonly budget?: object }) {
+  for (const name of ['hint', 'refuse', 'stop']) {
+    check(`repeat.${name}`, repeat && at(repeat, name), atLeast(1))
+  }
+  if (budget) check('budget.maxTokens', at(budget, 'maxTokens') ?? Number.NaN, atLeast(1))
 }
 
 const needsExecutor = () =>

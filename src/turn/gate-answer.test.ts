@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import { memoryStore } from '../store/memory-store.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import type { GateAnswer } from './gate-answer.ts'
 import { TurnRunner } from './turn-runner.ts'
 

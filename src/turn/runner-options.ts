@@ -105,7 +105,6 @@ export interface RunnerSettings {
 
 export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
   checkOptions(options)
-  checkNumbers(options)
   const executor = options.executor ?? modelExecutor(options.model)
   const store = options.store ?? memoryStore()
   const spool = options.spool ?? store.spool ?? memorySpool()
@@ -149,25 +148,4 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
     ids: options.ids ?? randomId,
     sleep: options.sleep ?? sleep,
   }
-}
-
-const COUNTS = ['maxIterations', 'maxCalls', 'maxTimeMs', 'concurrency', 'timeoutMs'] as const
-
-/** A limit that is no number holds nothing, and nobody would notice. */
-function checkNumbers(options: TurnRunnerOptions): void {
-  const { repeat, budget, retries } = options
-  for (const name of COUNTS) requireNumber(name, options[name], 1)
-  for (const name of ['hint', 'refuse', 'stop'] as const) {
-    requireNumber(`repeat.${name}`, repeat?.[name], 1)
-  }
-  if (budget !== undefined) requireNumber('budget.maxTokens', budget.maxTokens ?? Number.NaN, 1)
-  requireNumber('retries', retries, 0)
-}
-
-function requireNumber(name: string, value: unknown, least: number): void {
-  if (value === undefined || (typeof value === 'number' && value >= least)) return
-  throw invalidRunner(
-    `has \`${name}: ${String(value)}\``,
-    `It must be a number of at least ${least}`,
-  )
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { sampleTool } from '../testing/turn-samples.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
 import { TurnRunner } from './turn-runner.ts'

@@ -1,9 +1,14 @@
 import { expectTypeOf } from 'vitest'
 import type { GateRequest } from '../store/gate.ts'
+import type { OptionName } from './check-options.ts'
 import type { Approve } from './gate-answer.ts'
 import type { LogTail } from './log-tail.ts'
 import type { TurnStatus } from './outcome.ts'
+import type { TurnRunnerOptions } from './runner-options.ts'
 import type { ObservedEvents } from './turn-events.ts'
+
+// Every option is checked, and there is no other.
+expectTypeOf<keyof TurnRunnerOptions>().toEqualTypeOf<OptionName>()
 
 // Whoever decides may do so at once.
 expectTypeOf<(request: GateRequest) => boolean>().toExtend<Approve>()

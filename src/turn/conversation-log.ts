@@ -31,6 +31,8 @@ export interface LogFacts {
   readonly decisions: ReadonlyMap<string, NonNullable<ProviderGate['decision']>>
   /** Intents whose calls have no record. */
   readonly intents: ReadonlyMap<string, Intent>
+  /** The checksums of the calls that settled since the user last said something. */
+  readonly recent: readonly string[]
   /** The least trusted content that the log tells of and no record holds. */
   readonly taint: TrustTier
   readonly tail: LogTail
@@ -55,6 +57,7 @@ export async function readLog(
   const decisions = new Map<string, NonNullable<ProviderGate['decision']>>()
   const gated = new Map<string, string>()
   const intents = new Map<string, Intent>()
+  let recent: string[] = []
   let taint: TrustTier = 'developer'
   let tail = EMPTY_TAIL
   for await (const entry of log) {
@@ -72,10 +75,11 @@ export async function readLog(
       const call = restore(entry.data)
       calls.push(call)
       shown.set(shownId(call), call)
-    }
+      if (call.executedBy === 'runner') recent.push(call.checksum)
+    } else if (entry.kind === 'message' && entry.data['role'] === 'user') recent = []
   }
   for (const { id } of calls) intents.delete(id)
-  return { entries, calls, shown, notes, decisions, intents, taint, tail }
+  return { entries, calls, shown, notes, decisions, intents, recent, taint, tail }
 }
 
 const CALL_NOTE = 'CALL_NOTE'

@@ -61,6 +61,8 @@ export class Conversation {
   batch: HistoryItem[] = []
   readonly unsettled = new Map<string, UnsettledCall>()
   gates: readonly Gate[] = []
+  /** What the log says was called since the user last spoke, by checksum. */
+  recent: readonly string[] = []
   /** How many results are shown as handles. */
   handles = 0
   /** The least trusted output that the conversation has seen; it never rises again. */
@@ -86,6 +88,7 @@ export class Conversation {
       ToolCall.fromJSON(json, this.#context),
     )
     this.tail = facts.tail
+    this.recent = facts.recent
     this.lowerTrust(facts.taint)
     for (const call of facts.calls) {
       this.callIds.claim(call.id)

@@ -6,6 +6,7 @@ import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedPart, type ScriptedStep, scriptedModel } from '../testing/scripted-model.ts'
 import type { ToolOptions } from '../tools/tool-options.ts'
 import type { Middleware } from './middleware.ts'
+import type { TurnOutcome } from './outcome.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -103,6 +104,31 @@ describe('the repeat guard', () => {
     expect(played.outcome.status).toBe('completed')
     expect(played.runs).toBe(12)
     expect(counts).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
+  })
+
+  it('goes on counting where a turn waited for decisions, and anew when the user speaks', async () => {
+    const store = memoryStore()
+    const counts: number[] = []
+    const look = sampleTool('look', () => 'seen', { approval: true })
+    const count: Middleware = {
+      async call({ ctx, checksum }, next) {
+        counts.push(ctx.toolCallCount(checksum))
+        return next()
+      },
+    }
+    const model = scriptedModel(times(9, [again]))
+    const options = { model, store, tools: [look], middleware: [count] }
+    const runner = new TurnRunner({ ...options, repeat: { hint: 2, refuse: 3, stop: 5 } })
+    let outcome: TurnOutcome = await runner.run({ message: 'go', conversation: 'k' })
+    for (let n = 0; n < 9 && outcome.status === 'suspended'; n++) {
+      const decisions = outcome.gates.map(({ id }) => ({ gate: id, approve: true, decidedBy: 'a' }))
+      outcome = await runner.resume({ conversation: 'k', decisions })
+    }
+    expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'REPEATED_CALL' } })
+    expect(counts).toEqual([1, 2])
+    expect(model.requests).toHaveLength(5)
+    const next = await runner.run({ message: 'again', conversation: 'k' })
+    expect(next.status).toBe('suspended')
   })
 
   it('lets the executor count, those in flight included', async () => {

@@ -24,6 +24,11 @@ export class RepeatGuard {
     return this.#counts.get(checksum) ?? 0
   }
 
+  /** Counts a call that was judged before: what goes on after a wait, or a crash, is the same turn to the model. */
+  recall(checksum: string): void {
+    this.#counts.set(checksum, this.count(checksum) + 1)
+  }
+
   /** Counts one more call and judges it before it runs; an exempt tool is counted and never judged. */
   judge(checksum: string, isExempt: boolean): RepeatVerdict {
     const count = this.count(checksum) + 1

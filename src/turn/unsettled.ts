@@ -26,15 +26,18 @@ export type UnsettledPolicy = 'resume' | 'recover' | 'abandon'
  * like the calls of any response. Gives true when some still wait for a decision.
  */
 export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Promise<boolean> {
-  const { conversation, ctx, settings } = turn
+  const { conversation, ctx, settings, guard } = turn
+  const isSameTurn = policy !== 'abandon'
+  if (isSameTurn) for (const called of conversation.recent) guard.recall(called)
   const jobs = [...conversation.unsettled.values()].map((unsettled): Job => {
     const asked = loggedCall(unsettled)
     turn.order.push(asked.id)
+    if (isSameTurn) guard.recall(asked.request.checksum)
     const exclusive = ctx.tools.get(asked.request.tool)?.exclusive ?? false
     return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
   })
   await runJobs(jobs, settings.concurrency)
-  const waits = await finishProviderGates(turn, policy !== 'abandon')
+  const waits = await finishProviderGates(turn, isSameTurn)
   if (conversation.unsettled.size === 0) conversation.flush()
   return waits || conversation.unsettled.size > 0
 }

@@ -126,6 +126,24 @@ describe('taint', () => {
     expect((await play([[write]], { store: elsewhere }, input)).outcome.status).toBe('suspended')
   })
 
+  it.each([
+    ['at once', (): boolean => false],
+    ['later', async (): Promise<boolean> => false],
+    ['never', false],
+  ] as const)(
+    'gates a write whose tool itself says %s that nobody need agree',
+    async (_, approval) => {
+      let writes = 0
+      const tools = [
+        sampleTool('search', () => 'a stranger'),
+        sampleTool('write', () => `${++writes}`, { effect: 'write', approval }),
+      ]
+      const model = scriptedModel([[{ call: 'search' }], [write], [{ text: 'ok' }]])
+      const outcome = await new TurnRunner({ model, tools }).run({ message: 'go' })
+      expect({ status: outcome.status, writes }).toEqual({ status: 'suspended', writes: 0 })
+    },
+  )
+
   it('gates nothing under an open policy, and no reads or repeatable calls', async () => {
     const steps = [[{ call: 'search' }], [write]]
     expect((await play(steps, { policy: 'open' })).writes).toBe(1)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { ToolCall } from '../records/tool-call.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -232,6 +233,23 @@ describe('middleware', () => {
     expect(own.outcome.toolCalls).toMatchObject([{ id: 'c', settlement: 'failed' }])
     const forged = await play([{ call: async () => ({ id: 'c' }) as never }])
     expect(forged.outcome.toolCalls).toMatchObject([{ id: 'c', settlement: 'refused' }])
+  })
+
+  it.each([
+    ['under another id', { id: 'other' }],
+    ['with other arguments', { args: { q: 'other' } }],
+    ['of another tool', { tool: 'other' }],
+  ])('cannot pass off a sound record %s as this call', async (_, change) => {
+    const swap: Middleware = {
+      async call(_subject, next) {
+        const { digest: _digest, checksum: _checksum, ...fields } = await next()
+        return new ToolCall({ ...fields, ...change })
+      },
+    }
+    const { outcome, recorder, runs } = await play([swap])
+    expect(outcome.toolCalls).toMatchObject([{ id: 'c', tool: 'look', args: {} }])
+    expect(recorder.of('error')).toMatchObject([{ where: 'middleware' }])
+    expect(runs).toBe(1)
   })
 
   it.each([

@@ -91,6 +91,29 @@ describe('an abort', () => {
     expect(runs).toBe(0)
   })
 
+  it('by the executor itself, in the very step in which it answers, records no answer', async () => {
+    const abort = new AbortController()
+    const store = memoryStore()
+    const executor = () => {
+      abort.abort()
+      return { answer: 'too late' } as never
+    }
+    const runner = new TurnRunner({ executor, store })
+    const outcome = await runner.run({ message: 'go', conversation: 'k', signal: abort.signal })
+    expect(outcome).toMatchObject({ status: 'aborted', text: '' })
+    expect(await store.count({ conversation: 'k', kind: 'message' })).toBe(1)
+  })
+
+  it('outweighs a limit that was reached in the same response', async () => {
+    const abort = new AbortController()
+    const look = sampleTool('look', async () => abort.abort() as undefined)
+    const model = scriptedModel([[{ call: 'look' }, { call: 'look' }]])
+    const runner = new TurnRunner({ model, tools: [look], maxCalls: 1 })
+    const outcome = await runner.run({ message: 'go', signal: abort.signal })
+    expect(outcome).toMatchObject({ status: 'aborted', reason: { code: 'ABORTED' } })
+    expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['aborted', 'refused'])
+  })
+
   it('by a schema opens no gate that nobody would ever come to', async () => {
     const abort = new AbortController()
     const store = memoryStore()

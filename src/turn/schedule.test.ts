@@ -3,6 +3,7 @@ import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import type { Effect } from '../tools/tool-options.ts'
+import { runJobs } from './schedule.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const turns = (count: number) =>
@@ -167,5 +168,35 @@ describe('scheduling', () => {
     const model = scriptedModel([[{ call: 'drip' }], [{ text: 'ok' }]])
     const { toolCalls } = await new TurnRunner({ model, tools: [drip] }).run({ message: 'go' })
     expect(toolCalls).toMatchObject([{ settlement: 'timed-out' }])
+  })
+})
+
+describe('runJobs', () => {
+  const job = (run: () => Promise<void> | undefined) => ({ exclusive: false, run })
+
+  it('throws what escapes a job when all the others have ended, and starts those behind it', async () => {
+    const slow = byHand()
+    const ended: string[] = []
+    const running = runJobs(
+      [
+        job(() => Promise.reject(new Error('first'))),
+        job(() => slow.promise.then(() => void ended.push('slow'))),
+        job(() => {
+          throw new Error('second')
+        }),
+        job(async () => void ended.push('last')),
+      ],
+      2,
+    )
+    let isOver = false
+    const fault = running?.catch((error: Error) => {
+      isOver = true
+      return error.message
+    })
+    await turns(20)
+    expect({ isOver, ended }).toEqual({ isOver: false, ended: ['last'] })
+    slow.resolve()
+    expect(await fault).toBe('first')
+    expect(ended).toEqual(['last', 'slow'])
   })
 })

@@ -238,6 +238,25 @@ describe('searchSpool', () => {
     expect(found).toEqual(LOG.flatMap((line, i) => (/ERROR x.*9/.test(line) ? [i] : [])))
   })
 
+  it('is not cut short by what others do between its turns', async () => {
+    const reader = await memorySpool().write(`${'all is well\n'.repeat(700_000)}the needle\n`)
+    let isOver = false
+    let turns = 0
+    const hog = () => {
+      if (isOver) return
+      turns++
+      const until = performance.now() + 160
+      while (performance.now() < until);
+      setImmediate(hog)
+    }
+    setImmediate(hog)
+    const answer = await searchSpool(reader, { pattern: 'needle' }).finally(() => {
+      isOver = true
+    })
+    expect(turns).toBeGreaterThan(0)
+    expect(answer).toMatchObject({ stoppedBy: 'end', matches: 1 })
+  })
+
   it('keeps its own bounds where a bound given is no number', async () => {
     const reader = await memorySpool().write(`${'x'.repeat(2_000)}\n`.repeat(300))
     const none = Number.NaN

@@ -21,7 +21,7 @@ export interface SearchOptions extends PatternOptions {
   readonly fromLine?: number
   /** The `cursor` of the answer to continue; goes before `fromLine`. */
   readonly cursor?: string
-  /** The most milliseconds to search; more for a larger spool unless told (150 for up to 16 MB). */
+  /** The most milliseconds of its own to search; more for a larger spool unless told (150 for up to 16 MB). */
   readonly budgetMs?: number
   readonly signal?: AbortSignal
   /** Milliseconds from a monotonic clock. */
@@ -56,7 +56,6 @@ export async function searchSpool(
   const { signal, now = () => performance.now() } = options
   const maxMatches = Math.max(1, Math.floor(options.maxMatches ?? 100) || 1)
   const budget = numberOr(options.budgetMs, defaultBudget(reader.byteLength))
-  const deadline = now() + budget
   const firstLine =
     options.cursor === undefined ? lineNumber(options.fromLine) : parseCursor(options.cursor)
   signal?.throwIfAborted()
@@ -66,6 +65,13 @@ export async function searchSpool(
   const matcher = new LineMatcher(pattern, start)
   const numbers = lineNumbers(reader)
   const pace = pacer(now)
+  // Of the search's own time: loading the engine, or others that have work to do meanwhile, cost it nothing.
+  let deadline = now() + budget
+  const rest = async (waiting: Promise<void>) => {
+    const before = now()
+    await waiting
+    deadline += now() - before
+  }
   const found: MatchedLine[] = []
   let searched = 0
   let outOfTime = false
@@ -82,7 +88,8 @@ export async function searchSpool(
       const event = matcher.next()
       if (typeof event === 'object' && (await record(event))) return true
       if (event === 'more') return false
-      await pace()
+      const waiting = pace()
+      if (waiting !== undefined) await rest(waiting)
       signal?.throwIfAborted()
       outOfTime = now() > deadline
       if (outOfTime) return true
@@ -97,7 +104,8 @@ export async function searchSpool(
         const over = await search(slice)
         searched += slice.length
         if (over) return true
-        await pace()
+        const waiting = pace()
+        if (waiting !== undefined) await rest(waiting)
         outOfTime = now() > deadline && start + searched < reader.byteLength
         if (outOfTime) return true
       }

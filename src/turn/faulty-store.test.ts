@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
+import { BobbinError } from '../core/error.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -61,6 +62,26 @@ describe('a store that fails', () => {
     expect(await runner.resume({ conversation: 'c', decisions })).toMatchObject({
       status: 'completed',
       toolCalls: [{ settlement: 'ok' }],
+    })
+  })
+
+  it('when the conversation has passed to another runner ends the turn as failed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const lost = new BobbinError('E_STALE_RUNNER', 'Another runner has it.', {} as never)
+    const store = faultyStore({ renew: () => Promise.reject(lost) })
+    const model = scriptedModel([[{ call: 'wait' }]])
+    const started = byHand()
+    const wait = sampleTool('wait', () => {
+      started.resolve()
+      return byHand<string>().promise
+    })
+    const turn = new TurnRunner({ model, store, tools: [wait] }).run({ message: 'go' })
+    await started.promise
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(await turn).toMatchObject({
+      status: 'failed',
+      reason: { code: 'STORE_FAILED', message: expect.stringContaining('another runner') },
+      toolCalls: [{ settlement: 'aborted' }],
     })
   })
 

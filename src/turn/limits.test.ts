@@ -182,6 +182,21 @@ describe('the limits of a turn', () => {
     expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'MAX_TIME' } })
   })
 
+  it('ends with MAX_TIME by the runner’s own clock, before the model is asked once more', async () => {
+    let now = 0
+    const clock = { now: () => now }
+    const look = sampleTool('look', () => {
+      now += 60_000
+      return 'x'
+    })
+    const model = scriptedModel([[again]])
+    const runner = new TurnRunner({ model, tools: [look], clock, maxTimeMs: 59_999 })
+    const outcome = await runner.run({ message: 'go' })
+    expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'MAX_TIME' } })
+    expect(outcome.toolCalls).toMatchObject([{ settlement: 'ok' }])
+    model.done()
+  })
+
   it('ends with BUDGET when not even the least fits, and reports', async () => {
     const { outcome, recorder, model } = await play([], { budget: { maxTokens: 20 } })
     expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'BUDGET' } })
@@ -244,6 +259,23 @@ describe('retries', () => {
     const { outcome, model } = await play(steps)
     expect(outcome).toMatchObject({ status: 'failed', reason: { code } })
     expect(model.requests).toHaveLength(requests)
+  })
+
+  it.each([
+    [5_000, [5_000, 5_000]],
+    [3_600_000, [60_000, 60_000]],
+    [undefined, [250, 500]],
+  ])('waits as long as it is asked to, within reason: %s', async (retryAfterMs, pauses) => {
+    const error = new BobbinError('E_PROVIDER_UNAVAILABLE', 'overloaded', {
+      provider: 'p',
+      isRetryable: true,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    } as never)
+    const waited: number[] = []
+    const sleep = async (ms: number) => void waited.push(ms)
+    const { outcome } = await play([{ error }, { error }, [{ text: 'ok' }]], { sleep })
+    expect(outcome.status).toBe('completed')
+    expect(waited).toEqual(pauses)
   })
 
   it('never runs a call of a response that broke off', async () => {

@@ -267,10 +267,8 @@ describe('the gates of a nested turn', () => {
       toolCalls: [],
       gates: [{ callId: 'r1', tool: 'pay', args: { q: 'bob' }, context: { conversation: 'k/r1' } }],
     })
-    const next = runner(
-      scriptedModel([[{ text: 'paid bob' }]]),
-      scriptedModel([[{ text: 'all done' }]]),
-    )
+    const inner = scriptedModel([[{ text: 'paid bob' }]])
+    const next = runner(inner, scriptedModel([[{ text: 'all done' }]]))
     const [gate] = first.gates
     const decisions = [
       { gate: gate?.id ?? '', approve: true, decidedBy: 'ann', digest: gate?.digest ?? '' },
@@ -281,6 +279,8 @@ describe('the gates of a nested turn', () => {
       text: 'all done',
       toolCalls: [{ id: 'r1', settlement: 'ok' }],
     })
+    // The task is not told a second time.
+    expect(inner.requests[0]?.items.map(({ type }) => type)).toEqual(['message', 'call'])
     expect(paid).toEqual(['bob'])
     expect(await store.openGates()).toEqual([])
     done()
@@ -319,6 +319,21 @@ describe('the gates of a nested turn', () => {
     expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'abandoned' }] })
     expect(paid).toEqual([])
     expect((await store.openGates('k')).length).toBe(0)
+  })
+
+  it('are decided by whoever decides for the inner turn, where it says so itself', async () => {
+    const asked: string[] = []
+    const decide = (name: string, answer: boolean) => async () => {
+      asked.push(name)
+      return answer
+    }
+    const pay = sampleTool('pay', () => 'paid', { approval: true })
+    const inner = scriptedModel([[{ call: 'pay' }], [{ text: 'done' }]])
+    const agent = { model: inner, tools: [pay], approve: decide('inner', true) }
+    const options = { tools: [research(agent)], approve: decide('outer', false) }
+    const outcome = await new TurnRunner({ ...options, model: askOnce() }).run({ message: 'go' })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'ok' }] })
+    expect(asked).toEqual(['inner'])
   })
 
   it('are decided in process by whoever decides for the turn around it', async () => {

@@ -321,6 +321,26 @@ describe('the gates of a nested turn', () => {
     expect((await store.openGates('k')).length).toBe(0)
   })
 
+  it('end when the inner ones end, decided or not', async () => {
+    let now = 0
+    const clock = { now: () => ++now }
+    const store = memoryStore({ clock })
+    let paid = 0
+    const pay = sampleTool('pay', () => `${++paid}`, { approval: true })
+    const inner = scriptedModel([[{ call: 'pay' }], [{ text: 'not paid' }]])
+    const tools = [research({ model: inner, tools: [pay] })]
+    const runner = new TurnRunner({ model: askOnce(), tools, store, clock })
+    const { gates } = await runner.run({ message: 'go', conversation: 'k' })
+    const [within] = await store.openGates('k/r1')
+    expect(gates.map(({ expiresAt }) => expiresAt)).toEqual([within?.expiresAt])
+    await store.decideGate('k', gates[0]?.id ?? '', { verdict: 'approved', decidedBy: 'ann' })
+    now = within?.expiresAt ?? 0
+    const outcome = await runner.resume({ conversation: 'k', decisions: [] })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'ok' }] })
+    expect(paid).toBe(0)
+    expect(await store.openGates()).toEqual([])
+  })
+
   it('are decided by whoever decides for the inner turn, where it says so itself', async () => {
     const asked: string[] = []
     const decide = (name: string, answer: boolean) => async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+
+import { z } from 'zod'
 import { sampleTool } from '../../test/turn-samples.ts'
+
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
@@ -110,6 +113,20 @@ describe('recover', () => {
       'in-doubt',
     ])
   })
+
+  it.each([
+    ['writes', { effect: 'write' }],
+    ['says nothing of what it does', { effect: undefined }],
+    ['needs leave', { effect: 'read', approval: true }],
+    ['takes other arguments', { effect: 'read', inputSchema: z.object({ q: z.string() }) }],
+  ] as [string, Partial<ToolOptions>][])(
+    'does not start a read again whose tool %s by now',
+    async (_, changed) => {
+      const { recover, runs, work } = await crashed({ effect: 'read' })
+      expect(settlements(await recover([work(changed)]))).toEqual(['abandoned'])
+      expect(runs).toHaveLength(1)
+    },
+  )
 
   it('never runs what was refused before the crash', async () => {
     const { recover, runs } = await crashed({ effect: 'read' }, [

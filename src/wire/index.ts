@@ -19,6 +19,7 @@ import type {
   ThoughtItem,
 } from '../records/history-item.ts'
 import { adapters } from './adapters.ts'
+import { shapeViolations } from './shape-rule.ts'
 
 export type { Repair } from '../model/encoder.ts'
 export type { Violation, WireApi } from '../model/wire-adapter.ts'
@@ -82,7 +83,10 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
       for (const item of items) encoder.push(item)
       return encoder.part()
     },
-    validate: (payload) => adapter.validate(payload),
+    validate: (payload) => {
+      const misshapen = shapeViolations(api, payload)
+      return misshapen.length > 0 ? misshapen : adapter.validate(payload)
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error.ts'
+import { WIRE_APIS } from '../model/wire-adapter.ts'
 import { type WireApi, wire } from './index.ts'
 
 describe('wire', () => {
@@ -14,5 +15,26 @@ describe('wire', () => {
           isBobbinError(error, 'E_UNKNOWN_PROTOCOL') && error.data.known.includes('openai-chat'),
       ),
     )
+  })
+
+  it.each(WIRE_APIS)('%s: does not call valid what is no payload at all', (api) => {
+    for (const payload of [undefined, null, 5, true]) {
+      expect(wire(api).validate(payload)).toMatchObject([{ rule: 'shape', path: '' }])
+    }
+    const member = { gemini: 'contents', foundry: 'input', 'openai-responses': 'input' }[
+      api as string
+    ]
+    const history = member ?? 'messages'
+    expect(wire(api).validate({ [history]: 5 })).toMatchObject([{ path: history }])
+    for (const payload of [[null, {}], { [history]: [5] }]) {
+      expect(wire(api).validate(payload)).toMatchObject([{ path: `${history}[0]` }])
+    }
+  })
+
+  it('takes a text where the protocol takes one for a whole history', () => {
+    expect(wire('openai-responses').validate({ input: 'Hello.' })).toEqual([])
+    expect(wire('gemini').validate({ contents: 'Hello.' })).toEqual([])
+    expect(wire('gemini').validate({ contents: ['Hello.'] })).toEqual([])
+    expect(wire('openai-chat').validate({ messages: 'Hello.' })).toMatchObject([{ rule: 'shape' }])
   })
 })

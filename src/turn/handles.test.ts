@@ -188,6 +188,18 @@ describe('inline', () => {
     expect(model.requests[1]?.tools?.map(({ name }) => name)).toContain('artifact_grep')
   })
 
+  it('offers every result that has come since', async () => {
+    const look = sampleTool('look', ({ q }) => `${q}`, { inline: false })
+    const steps = ['a', 'b'].map((q) => [{ call: 'look', id: q, args: { q } }])
+    const model = scriptedModel([...steps, [{ text: 'x' }]])
+    await new TurnRunner({ model, tools: [look] }).run({ message: 'go' })
+    const offered = model.requests.map(({ tools = [] }) => {
+      const schema = tools.find(({ name }) => name === 'artifact_cat')?.inputSchema
+      return JSON.stringify(schema ?? null).match(/"enum":\[("[ab]",?)+\]/)?.[0]
+    })
+    expect(offered).toEqual([undefined, '"enum":["a"]', '"enum":["a","b"]'])
+  })
+
   it('keeps a handle on offer however many answers were read from it', async () => {
     const grep = (n: number) => [
       { call: 'artifact_cat', args: { callId: 'c', start: n }, id: `g${n}` },

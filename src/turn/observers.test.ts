@@ -155,9 +155,14 @@ describe('observers', () => {
     expect(heard).toEqual(['again', 'adds'])
   })
 
-  it('cannot change where an event belongs', async () => {
+  it('cannot change what the next hears, nor where it belongs', async () => {
     const { runner } = setUp()
     const origins: string[] = []
+    const deltas: string[] = []
+    runner.on('message', (content) => {
+      ;(content as { delta: string }).delta = 'forged'
+    })
+    runner.on('message', ({ delta }) => deltas.push(delta))
     runner.on('message', (_, origin) => {
       ;(origin as { conversation: string }).conversation = 'forged'
     })
@@ -166,7 +171,7 @@ describe('observers', () => {
     const types: string[] = []
     for await (const { type } of stream) types.push(type)
     expect(types).toContain('message')
-    expect(origins).toEqual(['c'])
+    expect({ origins, deltas }).toEqual({ origins: ['c'], deltas: ['done'] })
   })
 
   it('stop hearing when they are removed', async () => {

@@ -28,15 +28,14 @@ export function modelExecutor(model: Model): Executor {
 
 /** Whoever shows a turn as it goes hears the texts of a response that came in one piece, too. */
 function tellWhole(items: readonly HistoryItem[], helpers: ExecutorHelpers): void {
-  for (const [index, item] of items.entries()) {
-    const id = `whole.${index}`
+  items.forEach((item, index) => {
     if (item.type === 'message') {
-      const delta = textOf([item])
-      if (delta !== '') helpers.message({ id, delta })
+      const delta = spokenText(item.parts)
+      if (delta !== '') helpers.message({ id: `whole.${index}`, delta })
     } else if (item.type === 'thought' && item.text !== '') {
-      helpers.thought({ id, delta: item.text })
+      helpers.thought({ id: `whole.${index}`, delta: item.text })
     }
-  }
+  })
 }
 
 function requestOf(ctx: DispatchContext): ModelRequest {

@@ -8,6 +8,7 @@ import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { type LoopbackProvider, loopbackProvider } from '../testing/loopback-provider.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { testClock } from '../testing/test-clock.ts'
 import { wire } from '../wire/index.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -126,13 +127,16 @@ describe('a call that a response left open', () => {
 
 const approval = { kind: 'approval', server: 'crm' } as const
 
-async function asking(gate: OpenCallItem['gate'] = approval) {
-  const store = memoryStore()
+async function asking(gate: OpenCallItem['gate'] = approval, clock = testClock()) {
+  const store = memoryStore({ clock })
   const model = scriptedModel([[{ text: 'may I?' }, { item: openCall('ask_1', gate) }]])
-  const outcome = await new TurnRunner({ model, store }).run({ message: 'go', conversation: 'k' })
+  const outcome = await new TurnRunner({ model, store, clock }).run({
+    message: 'go',
+    conversation: 'k',
+  })
   const next = () => {
     const then = scriptedModel([[{ text: 'done' }]])
-    const runner = new TurnRunner({ model: then, store })
+    const runner = new TurnRunner({ model: then, store, clock })
     const answered = () => {
       const item = then.requests[0]?.items.find(({ type }) => type === 'openCall')
       return (item as OpenCallItem | undefined)?.gate?.decision
@@ -183,6 +187,17 @@ describe('a provider that asks leave', () => {
     expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'abandoned' }] })
     expect(answered()?.approved).toBe(false)
     expect(await store.openGates('k')).toEqual([])
+  })
+
+  it('is not told of an approval that was used too late', async () => {
+    const clock = testClock()
+    const { next, store, gate } = await asking(approval, clock)
+    await store.decideGate('k', gate.id, { verdict: 'approved', decidedBy: 'ann' })
+    clock.advance(gate.expiresAt - gate.openedAt)
+    const { runner, answered } = next()
+    const outcome = await runner.resume({ conversation: 'k', decisions: [] })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'abandoned' }] })
+    expect(answered()?.approved).toBe(false)
   })
 
   it('gets its answer over the wire', async () => {

@@ -105,7 +105,8 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   })
   const checked = await outputOf(end, seed.output, turn.interruption)
   await closeLog(turn, checked)
-  const durationMs = settings.clock.now() - turn.startedAt
+  // Clocks are set back now and then.
+  const durationMs = Math.max(0, settings.clock.now() - turn.startedAt)
   observed.emit('turnEnd', { status: checked.status, durationMs }, origin)
   return outcomeOf(turn, checked, gates)
 }

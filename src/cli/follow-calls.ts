@@ -17,17 +17,19 @@ export async function followCalls(
 ): Promise<void> {
   const line = callLines(paintFor(io))
   const filter = { ...(await callFilter(store, values)), since: Date.now() }
-  const told = new Set<string>()
+  let told = new Set<string>()
   while (!io.signal.aborted) {
     const page = await store.find({ ...filter, kind: 'settlement', limit: 1000 })
+    const before = told
+    told = new Set()
     for (const { conversation, entry } of page.entries) {
       const key = `${conversation} ${entry.seq}`
-      if (entry.kind !== 'settlement' || told.has(key)) continue
       told.add(key)
+      if (entry.kind !== 'settlement' || before.has(key)) continue
       if (values.json === true) writeJson(io, { conversation, ...entry.data })
       else io.stdout.write(`${line({ conversation, entry })}\n`)
     }
-    // A full page moves the window on, so that it never costs more than a page.
+    // A full page moves the window on, so that it never costs more than a page, nor holds more.
     const last = page.entries.at(-1)
     if (page.next !== undefined && last !== undefined) filter.since = last.entry.time
     await sleep(POLL_MS, undefined, { signal: io.signal }).catch(() => {})

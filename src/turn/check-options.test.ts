@@ -91,6 +91,7 @@ describe('checkOptions', () => {
       secret,
       middleware: [{}],
       store: undefined,
+      clock: Date,
     }
     expect(refusalOf(options)).toBeInstanceOf(TurnRunner)
   })

@@ -6,15 +6,14 @@ export const TRUST_POLICIES = ['default', 'strict', 'open'] as const
 type Test = (value: unknown) => boolean
 
 const isFunction: Test = (value) => typeof value === 'function'
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+const at = (value: object, name: string) => (value as Readonly<Record<string, unknown>>)[name]
+/** A class will do where its static methods fit, as those of `Date` make a clock. */
 const has =
   (...methods: readonly string[]): Test =>
   (value) =>
-    typeof value === 'object' &&
-    value !== null &&
+    (isObject(value) || typeof value === 'function') &&
     methods.every((name) => isFunction(at(value, name)))
-
-const at = (value: object, name: string) => (value as Readonly<Record<string, unknown>>)[name]
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const atLeast = (least: number): readonly [Test, string] => [
   (value) => typeof value === 'number' && value >= least,

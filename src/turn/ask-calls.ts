@@ -4,7 +4,7 @@ import type { NewEntry } from '../store/entry.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import type { AskedCall } from './asked-call.ts'
-import { callWire } from './check-decision.ts'
+import { callsOf, callWire } from './check-decision.ts'
 import { taintNote } from './conversation-log.ts'
 import type { CallRequest, Decision } from './executor.ts'
 import { entryForItem, OWN_WIRE } from './item-records.ts'
@@ -43,7 +43,7 @@ export function askCalls(turn: Turn, decision: Decision): AskedBatch | Promise<A
     else calls.push(asked)
     return asked instanceof Promise ? asked : asked.item
   }
-  const requests = 'calls' in decision ? decision.calls : []
+  const requests = callsOf(decision)
   let next = 0
   const items = itemsOf(decision).map((item) => {
     if (item.type === 'call' && item.executedBy === 'runner' && item.result === undefined) {

@@ -12,9 +12,15 @@ export function checkDecision(decision: Decision): void {
   } else if (!Array.isArray(decision.calls)) {
     throw invalid('calls', 'must be a list, or there must be an `answer`')
   }
-  const requests: readonly unknown[] = ('calls' in decision && decision.calls) || []
+  const requests: readonly unknown[] = callsOf(decision)
   for (let at = 0; at < requests.length; at++) checkRequest(requests[at], at)
 }
+
+/** The calls that a decision asks for; one with an answer may say in so many words that there are none. */
+export const callsOf = (decision: Decision): readonly CallRequest[] =>
+  ('calls' in decision && decision.calls) || NO_CALLS
+
+const NO_CALLS: readonly CallRequest[] = []
 
 /** What a record would refuse must not run: nobody could settle it. */
 function checkRequest(given: unknown, at: number): void {

@@ -1,6 +1,6 @@
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import { askCalls } from './ask-calls.ts'
-import { checkDecision } from './check-decision.ts'
+import { callsOf, checkDecision } from './check-decision.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './executor.ts'
 import { limitReached } from './limits.ts'
@@ -31,7 +31,7 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
       end = endOf(turn, decision, running instanceof Promise ? await running : running)
     }
     if (observed.has('iterationEnd')) {
-      const calls = 'calls' in decision ? decision.calls.length : 0
+      const calls = callsOf(decision).length
       observed.emit('iterationEnd', { iteration, calls }, origin)
     }
     if (end !== undefined) return end

@@ -152,6 +152,13 @@ describe('TurnRunner', () => {
     expect(runs).toBe(0)
   })
 
+  it('takes an answer whose calls are spelled out as none', async () => {
+    for (const calls of [undefined, null, []]) {
+      const runner = new TurnRunner({ executor: async () => ({ answer: 'ok', calls }) as never })
+      expect(await runner.run({ message: 'go' })).toMatchObject({ status: 'completed', text: 'ok' })
+    }
+  })
+
   it('settles a call that ran and whose arguments or results cannot be recorded', async () => {
     class Odd extends SpooledArtifact {
       constructor(reader: SpoolReader) {

@@ -25,7 +25,7 @@ async function waiting() {
   return { runner, store, ran, first, second, resume, states }
 }
 
-describe('checkAnswers', () => {
+describe('decisionsOf', () => {
   it.each([
     ['is not complete', { decidedBy: '' }, 'E_INVALID_DECISION'],
     ['is about other arguments', { digest: 'x' }, 'E_GATE_STATE'],

@@ -82,15 +82,15 @@ export async function decideGate(
 }
 
 /**
- * Looks at all answers before the first one counts: when one of them does not hold, no gate is decided,
- * and the list can be sent again, corrected.
+ * Reads all answers before the first one counts, and gives the decision on each gate: when one of them does
+ * not hold, no gate is decided, and the list can be sent again, corrected.
  */
-export async function checkAnswers(
+export async function decisionsOf(
   settings: GateHolder,
   conversation: string,
   answers: readonly GateAnswer[],
-): Promise<void> {
-  const seen = new Set<string>()
+): Promise<ReadonlyMap<string, NewGateDecision>> {
+  const decisions = new Map<string, NewGateDecision>()
   for (const answer of answers) {
     const id = answer?.gate
     const decision = await checkedDecision(settings, conversation, id, answer)
@@ -98,12 +98,13 @@ export async function checkAnswers(
     if (gate === undefined) throw notFound('gate', id)
     // The store has said already whether the gate's time is over.
     decidedGate(gate, decision, gate.openedAt)
-    if (seen.has(id)) {
+    if (decisions.has(id)) {
       const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
       throw gateState(id, gate.state, decision.verdict, why)
     }
-    seen.add(id)
+    decisions.set(id, decision)
   }
+  return decisions
 }
 
 async function checkedDecision(

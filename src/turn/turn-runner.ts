@@ -3,7 +3,7 @@ import { notFound } from '../store/store-errors.ts'
 import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { checkListener } from './event-names.ts'
-import { checkAnswers, decideGate, gateDecided } from './gate-answer.ts'
+import { decisionsOf, gateDecided } from './gate-answer.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { runTurn } from './run-turn.ts'
 import { type RunnerSettings, runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
@@ -80,11 +80,12 @@ export class TurnRunner {
     input: ResumeInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
     checkResume(input)
-    const { conversation, decisions } = input
+    const { conversation } = input
+    const { store } = this.#settings
     await this.#requireConversation(conversation)
-    await checkAnswers(this.#settings, conversation, decisions)
-    for (const answer of decisions) {
-      const gate = await decideGate(this.#settings, conversation, answer.gate, answer)
+    const decisions = await decisionsOf(this.#settings, conversation, input.decisions)
+    for (const [id, decision] of decisions) {
+      const gate = await store.decideGate(conversation, id, decision)
       const origin = { turnId: gate.turnId, conversation }
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }

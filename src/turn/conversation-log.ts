@@ -75,7 +75,9 @@ export async function readLog(
       const call = restore(entry.data)
       calls.push(call)
       shown.set(shownId(call), call)
-      if (call.executedBy === 'runner') recent.push(call.checksum)
+      // What was found out about a call later is no other call.
+      const isAsked = call.executedBy === 'runner' && call.supersedes === undefined
+      if (isAsked) recent.push(call.checksum)
     } else if (entry.kind === 'message' && entry.data['role'] === 'user') recent = []
   }
   for (const { id } of calls) intents.delete(id)

@@ -131,6 +131,26 @@ describe('the repeat guard', () => {
     expect(next.status).toBe('suspended')
   })
 
+  it('counts a call once whose doubt was settled before the turn was recovered again', async () => {
+    const counts: number[] = []
+    const hang = () => new Promise<never>(() => {})
+    const reconcile = async () => ({ happened: 'no' }) as const
+    const runner = new TurnRunner({
+      tools: [sampleTool('pay', hang, { effect: 'write', timeoutMs: 5, reconcile })],
+      executor: async (ctx) => {
+        const [first] = ctx.turnToolCalls
+        if (first === undefined) return { calls: [{ tool: 'pay', args: {} }] }
+        counts.push(ctx.toolCallCount(first.checksum))
+        throw new Error('The service is down.')
+      },
+    })
+    await runner.run({ message: 'go', conversation: 'k' })
+    const { toolCalls } = await runner.recover({ conversation: 'k' })
+    expect(toolCalls).toMatchObject([{ settlement: 'aborted', supersedes: expect.any(String) }])
+    await runner.recover({ conversation: 'k' })
+    expect(counts).toEqual([1, 1, 1])
+  })
+
   it('lets the executor count, those in flight included', async () => {
     const counts: number[] = []
     const runner = new TurnRunner({

@@ -12,9 +12,13 @@ export function holdsArtifacts({ results }: ToolCall): boolean {
 
 /** Who vouches for the media that a call gave. */
 export function mediaTiers({ results }: ToolCall): readonly TrustTier[] {
-  const list: readonly unknown[] = Array.isArray(results) ? results : [results]
-  return list.flatMap((one) => (Media.isMedia(one) ? one.trustTier : []))
+  const list: readonly unknown[] | undefined = Array.isArray(results) ? results : undefined
+  if (list !== undefined) return list.flatMap((one) => (Media.isMedia(one) ? one.trustTier : []))
+  return Media.isMedia(results) ? [results.trustTier] : NO_TIERS
 }
+
+/** Most results that are no artifacts are text. */
+const NO_TIERS: readonly TrustTier[] = []
 
 /** What a call's results are stored under, each once; text is stored with the call. */
 export function digestsOf({ results }: ToolCall): readonly string[] {

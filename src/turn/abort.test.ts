@@ -64,17 +64,17 @@ describe('an abort', () => {
     ['somebody while a pause of the application’s goes on for ever', hang],
   ])('by %s ends the wait for a model', async (_, sleep) => {
     const abort = new AbortController()
-    const error = new BobbinError('E_STREAM_BROKEN', 'It broke.', { reason: 'test' })
+    // A minute is longer than a test may take.
+    const data = { api: 'test', isRetryable: true, retryAfterMs: 60_000 }
+    const error = new BobbinError('E_PROVIDER_RATE_LIMITED', 'Too fast.', data)
     const model = scriptedModel([{ error }, [{ text: 'never' }]])
     const runner = new TurnRunner({ model, ...(sleep && { sleep }) })
     runner.observe('warning', () => {
       if (sleep === undefined) abort.abort()
       else setTimeout(() => abort.abort(), 5)
     })
-    const start = performance.now()
     const outcome = await runner.run({ message: 'go', signal: abort.signal })
     expect(outcome.status).toBe('aborted')
-    expect(performance.now() - start).toBeLessThan(200)
     expect(model.requests).toHaveLength(1)
   })
 

@@ -213,12 +213,12 @@ describe('middleware', () => {
   it('does not use up the time that a call has', async () => {
     const slow: Middleware = {
       async call(_, next) {
-        await new Promise((resolve) => setTimeout(resolve, 60))
+        await new Promise((resolve) => setTimeout(resolve, 260))
         return next()
       },
     }
-    const rest = () => new Promise<string>((resolve) => setTimeout(resolve, 5, 'rested'))
-    const tools = [sampleTool('look', rest, { timeoutMs: 50 })]
+    const rest = () => new Promise<string>((resolve) => setTimeout(resolve, 1, 'rested'))
+    const tools = [sampleTool('look', rest, { timeoutMs: 250 })]
     const runner = new TurnRunner({ model: script(), tools, middleware: [slow] })
     const { toolCalls } = await runner.run({ message: 'go' })
     expect(toolCalls).toMatchObject([{ settlement: 'ok' }])

@@ -42,6 +42,17 @@ describe('decisionsOf', () => {
     },
   )
 
+  it('tells observers where a decision belongs, whatever one of them does to it', async () => {
+    const { runner, first, second, resume } = await waiting()
+    const heard: string[] = []
+    runner.observe('gateDecided', (_, origin) => {
+      ;(origin as { conversation: string }).conversation = 'forged'
+    })
+    runner.observe('gateDecided', (_, { conversation }) => heard.push(conversation))
+    await resume(first, second)
+    expect(heard).toEqual(['c', 'c'])
+  })
+
   it('refuses two answers to one gate', async () => {
     const { ran, first, second, resume, states } = await waiting()
     await expect(resume(first, second, { ...first, approve: false })).rejects.toThrow(

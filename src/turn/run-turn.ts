@@ -58,7 +58,7 @@ export async function runTurn(
 
 /** The end of a turn that never began: the store failed, or another runner was faster. */
 function notOpened({ observed }: Buses, conversation: string, error: unknown): TurnOutcome {
-  const origin = { turnId: '', conversation }
+  const origin = Object.freeze({ turnId: '', conversation })
   observed.emit('error', { error, where: 'open' }, origin)
   return {
     status: 'failed',

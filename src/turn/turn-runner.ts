@@ -86,7 +86,7 @@ export class TurnRunner {
     const decisions = await decisionsOf(this.#settings, conversation, input.decisions)
     for (const [id, decision] of decisions) {
       const gate = await store.decideGate(conversation, id, decision)
-      const origin = { turnId: gate.turnId, conversation }
+      const origin = Object.freeze({ turnId: gate.turnId, conversation })
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }
     const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'resume' })

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { thrownText } from '../core/thrown-text.ts'
+import { isRunnerOption } from '../turn/check-options.ts'
 import type { Agent } from './agent.ts'
 import { importFile } from './import-file.ts'
 import { usageError } from './usage-error.ts'
@@ -20,12 +21,18 @@ export async function loadAgentFile(cwd: string, path: string): Promise<Agent> {
   const file = resolve(cwd, path)
   if (!existsSync(file)) throw usageError(`There is no agent file at \`${path}\`: check the path.`)
   const loaded = await load(file, path)
-  const given = loaded['default'] ?? loaded['agent'] ?? loaded
+  const given = loaded['default'] ?? loaded['agent'] ?? namedParts(loaded)
   const agent: unknown = typeof given === 'function' ? await (given as () => unknown)() : given
   if (typeof agent === 'object' && agent !== null && isAgent(agent)) return agent
   throw usageError(
     `\`${path}\` exports no agent: export \`tools\`, \`model\` and \`instructions\`, or one object with them as \`agent\`.`,
   )
+}
+
+/** A module may export more than its agent, for tests of its own for instance. */
+function namedParts(loaded: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const isPart = (name: string) => name === 'question' || isRunnerOption(name)
+  return Object.fromEntries(Object.entries(loaded).filter(([name]) => isPart(name)))
 }
 
 const isAgent = (value: object): value is Agent =>

@@ -77,7 +77,8 @@ const RULES = {
 /** What a runner can be told. */
 export type OptionName = keyof typeof RULES
 
-const isOption = (name: string): name is OptionName => Object.hasOwn(RULES, name)
+/** Whether a runner knows an option of this name. */
+export const isRunnerOption = (name: string): name is OptionName => Object.hasOwn(RULES, name)
 
 function isMiddleware(value: unknown): boolean {
   const isPart = (name: string) => {
@@ -91,7 +92,7 @@ function isMiddleware(value: unknown): boolean {
 export function checkOptions(options: unknown): void {
   if (!isObject(options)) throw needsExecutor()
   for (const [name, value] of Object.entries(options)) {
-    if (!isOption(name)) {
+    if (!isRunnerOption(name)) {
       throw invalidRunner(
         `knows no \`${name}\``,
         `Its options are ${Object.keys(RULES).join(', ')}`,

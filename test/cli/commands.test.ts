@@ -190,6 +190,24 @@ describe('an agent file', () => {
     expect({ stdout, stderr, code }).toEqual({ stdout: 'four\n', stderr: '', code: 0 })
   })
 
+  it('that exports its parts by name may export others beside them', async () => {
+    const text = [
+      "export const question = 'What is two and two?'",
+      'export const executor = async () => ({ answer: await sum() })',
+      "export const sum = async () => 'four'",
+    ]
+    writeFileSync(join(cwd, 'parts.mjs'), text.join('\n'))
+    const { stdout, stderr } = await cli(['run', '--quiet', '--agent', 'parts.mjs'], { cwd })
+    expect({ stdout, stderr }).toEqual({ stdout: 'four\n', stderr: '' })
+  })
+
+  it('with an option that there is not is told so', async () => {
+    writeFileSync(join(cwd, 'slip.mjs'), agent.replace('tools: []', 'tool: []'))
+    const { stderr, code } = await cli(['run', '--quiet', '--agent', 'slip.mjs'], { cwd })
+    expect(stderr).toContain('knows no `tool`')
+    expect(code).toBe(1)
+  })
+
   it('without a model says how to give it one', async () => {
     writeFileSync(join(cwd, 'bare.mjs'), "export const instructions = 'Be brief.'\n")
     const { stderr, code } = await cli(['run', '--agent', 'bare.mjs', 'hello'], { cwd })

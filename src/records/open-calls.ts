@@ -1,4 +1,4 @@
-import type { CallItem, HistoryItem, OpenCallItem } from '../records/history-item.ts'
+import type { CallItem, HistoryItem, OpenCallItem } from './history-item.ts'
 
 /** Calls that a provider began and has not settled, by the wire's own id. */
 export class OpenCalls {

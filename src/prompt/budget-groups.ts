@@ -10,6 +10,8 @@ export interface GroupEntry<Item> {
    * and their results; or one message of the user.
    */
   readonly group: string
+  /** An earlier group that holds the open call which this item settles: it is dropped with this one. */
+  readonly answers?: string
   readonly isUser: boolean
   readonly count: TokenCount
   /** Counts the smaller form of a call's result; absent when there is none. */
@@ -23,9 +25,12 @@ interface Slot<Item> {
 }
 
 interface Group<Item> {
+  readonly at: number
   readonly isUser: boolean
   readonly slots: Slot<Item>[]
   isDropped: boolean
+  /** The newest group that settles what this one left open. */
+  answeredAt: number
 }
 
 /** How much too much there still is; nothing more goes at zero or below. */
@@ -50,11 +55,14 @@ export class BudgetGroups<Item> {
   append(entry: GroupEntry<Item>): void {
     let group = this.#byName.get(entry.group)
     if (group === undefined || group.isDropped) {
-      group = { isUser: entry.isUser, slots: [], isDropped: false }
+      const at = this.#groups.length
+      group = { at, isUser: entry.isUser, slots: [], isDropped: false, answeredAt: at }
       this.#groups.push(group)
       this.#byName.set(entry.group, group)
-      if (entry.isUser) this.#newestUser = this.#groups.length - 1
+      if (entry.isUser) this.#newestUser = at
     }
+    const opened = entry.answers === undefined ? undefined : this.#byName.get(entry.answers)
+    if (opened !== undefined) opened.answeredAt = Math.max(opened.answeredAt, group.at)
     group.slots.push({ entry, form: 'full', count: entry.count })
     this.#account(entry.count, 1)
   }
@@ -118,19 +126,33 @@ export class BudgetGroups<Item> {
 
   /**
    * Drops earlier turns, oldest first and whole, so that a history always begins with the user; then
-   * the oldest responses of the newest turn. Its message and the newest group stay.
+   * the oldest responses of the newest turn. Its message and the newest group stay, and what the newest
+   * group settles.
    */
   drop(excess: Excess): string[] {
     const dropped: string[] = []
-    while (excess() > 0 && this.#firstKept < this.#newestUser) {
-      do this.#drop(this.#firstKept++, dropped)
-      while (this.#firstKept < this.#newestUser && this.#groups[this.#firstKept]?.isUser !== true)
-    }
-    this.#firstKeptOfTurn = Math.max(this.#firstKeptOfTurn, this.#newestUser + 1)
-    while (excess() > 0 && this.#firstKeptOfTurn < this.#groups.length - 1) {
-      this.#drop(this.#firstKeptOfTurn++, dropped)
+    while (excess() > 0) {
+      const end = this.#endOfNext()
+      if (end >= this.#groups.length) break
+      while (this.#firstKept < Math.min(end, this.#newestUser)) {
+        this.#drop(this.#firstKept++, dropped)
+      }
+      while (this.#firstKeptOfTurn < end) this.#drop(this.#firstKeptOfTurn++, dropped)
     }
     return dropped
+  }
+
+  /** Behind the last group that has to go with the oldest: of its turn, and what settles its open calls. */
+  #endOfNext(): number {
+    this.#firstKeptOfTurn = Math.max(this.#firstKeptOfTurn, this.#newestUser + 1)
+    let at = this.#firstKept < this.#newestUser ? this.#firstKept : this.#firstKeptOfTurn
+    let end = at + 1
+    for (; at < end; at++) {
+      end = Math.max(end, (this.#groups[at]?.answeredAt ?? at) + 1)
+      const isLast = at + 1 === end && end < this.#newestUser
+      if (isLast && this.#groups[end]?.isUser !== true) end++
+    }
+    return end
   }
 
   #drop(at: number, dropped: string[]): void {

@@ -177,6 +177,8 @@ const steps = fc.array(
       calls: fc.array(fc.record({ tokens: fc.nat(60), handle: fc.option(fc.nat(20)) }), {
         maxLength: 4,
       }),
+      // How many steps earlier the response stands whose open call this one settles.
+      settles: fc.option(fc.integer({ min: 1, max: 6 })),
     }),
     fc.constant({ do: 'fit' as const }),
   ),
@@ -199,7 +201,10 @@ describe('PromptBudget on any conversation', () => {
           if (step.do === 'user') add(user(`u${n}`, step.tokens))
           else if (step.do === 'response') {
             const group = `r${n}`
-            add({ id: `${group}.t`, item: '', group, isUser: false, count: exactly(1) })
+            const opened = `r${n - (step.settles ?? n + 1)}`
+            const isThere = entries.some((entry) => entry.group === opened && !gone.has(entry.id))
+            const answers = isThere ? { answers: opened } : {}
+            add({ id: `${group}.t`, item: '', group, isUser: false, count: exactly(1), ...answers })
             for (const [i, { tokens, handle }] of step.calls.entries()) {
               const countHandle = handle === null ? {} : { countHandle: () => exactly(handle) }
               const id = `${group}.${i}`
@@ -239,6 +244,9 @@ async function faultsOf(
     'the total is the sum of what is kept': total.tokens === tokens.reduce((a, b) => a + b, 0),
     'fits tells the truth': fits === total.tokens <= budget.limit,
     'groups are whole': entries.every(({ id, group }) => gone.has(id) !== groups.has(group)),
+    'what settles an open call stays or goes with it': entries.every(
+      ({ group, answers }) => answers === undefined || groups.has(group) === groups.has(answers),
+    ),
     'the newest message of the user stays': newestUser === undefined || ids.includes(newestUser),
     'the newest group stays': newest === undefined || groups.has(newest),
     'the user goes on speaking first': !entries[0]?.isUser || kept[0]?.item.isUser === true,

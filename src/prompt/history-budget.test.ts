@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallItem, HistoryItem, MessageItem } from '../records/history-item.ts'
+import type { CallItem, HistoryItem, MessageItem, OpenCallItem } from '../records/history-item.ts'
 import { Memory } from '../records/memory.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import { HistoryBudget } from './history-budget.ts'
@@ -95,6 +95,33 @@ describe('HistoryBudget', () => {
     const { items, report } = await budget.fit({})
     expect(report.dropped).toEqual(['#1', 'c1'])
     expect(items).toEqual([said('hello'), second])
+  })
+
+  it('drops an open call together with the response that settles it, or neither', async () => {
+    const wire = { provider: 'p', api: 'a', type: 's', origin: 'natural', callId: 'ws' } as const
+    const asked = { id: 'ws', tool: 't', args: {}, wire, executedBy: 'provider' } as const
+    const open: OpenCallItem = { ...asked, type: 'openCall', response: 'r1' }
+    const late: CallItem = {
+      ...asked,
+      type: 'call',
+      id: 'ws~2',
+      result: { isError: false, parts: text('found') },
+      resultOnly: true,
+      response: 'r2',
+    }
+    const { budget } = budgetOf(150)
+    await budget.append(said('hello'))
+    await budget.append({ type: 'thought', text: 'x'.repeat(100), response: 'r1' })
+    await budget.append(open)
+    await budget.append({ type: 'thought', text: 'x'.repeat(30), response: 'r2' })
+    await budget.append(late)
+    const tight = await budget.fit({})
+    expect(tight.report).toMatchObject({ fits: false, dropped: [] })
+    const [next] = settled('c1', 10)
+    await budget.append(next)
+    const { items, report } = await budget.fit({})
+    expect(report).toMatchObject({ fits: true, dropped: ['#1', 'ws', '#3', 'ws~2'] })
+    expect(items).toEqual([said('hello'), next])
   })
 
   it('leaves out the context that weighs least when the rest cannot go', async () => {

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from '../model/tool-definition.ts'
 import { growingHistory } from '../records/growing-history.ts'
 import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
+import { OpenCalls } from '../records/open-calls.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { type BudgetOptions, PromptBudget } from './budget.ts'
 import type { BudgetReport } from './budget-report.ts'
@@ -39,6 +40,9 @@ export class HistoryBudget {
   readonly #handleOf: HistoryBudgetOptions['handleOf']
   /** Calls as handles, made once: an encoder knows an item by its identity. */
   readonly #handles = new WeakMap<HistoryItem, CallItem>()
+  readonly #openCalls = new OpenCalls()
+  /** In which group each open call stands. */
+  readonly #openedIn = new WeakMap<HistoryItem, string>()
   #items = growingHistory()
   #appended = 0
 
@@ -56,15 +60,29 @@ export class HistoryBudget {
   async append(item: HistoryItem, call?: ToolCall): Promise<void> {
     const place = `#${this.#appended++}`
     const id = item.type === 'call' || item.type === 'openCall' ? item.id : place
+    const group = item.response ?? place
+    const answers = this.#answeredBy(item, group)
     this.#budget.append({
       id,
       item,
-      group: item.response ?? place,
+      group,
+      ...(answers !== undefined && { answers }),
       isUser: item.type === 'message' && item.role === 'user',
       count: await countItem(item, this.#count),
       ...(item.type === 'call' && call && { countHandle: () => this.#countHandle(item, call) }),
     })
     this.#items.push(item)
+  }
+
+  /** The group whose open call this item settles. */
+  #answeredBy(item: HistoryItem, group: string): string | undefined {
+    if (item.type === 'openCall') {
+      this.#openCalls.see(item)
+      this.#openedIn.set(item, group)
+    }
+    if (item.type !== 'call' || item.executedBy !== 'provider') return undefined
+    const opened = this.#openCalls.take(item)
+    return opened && this.#openedIn.get(opened)
   }
 
   /** Counts everything that the request would hold and sheds what it must. */

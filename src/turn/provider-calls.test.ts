@@ -93,6 +93,32 @@ describe('a call that the provider ran', () => {
   })
 })
 
+describe('a result that comes after the response that left its call open', () => {
+  it('is never sent without that call, however little room there is', async () => {
+    const late = searched('ws_1', 'found late', { tool: '', args: {}, resultOnly: true })
+    const long = { text: 'word '.repeat(400) }
+    const more = (n: number) => [long, { call: 'look', args: { n } }]
+    const model = scriptedModel([
+      { parts: [long, { item: openCall('ws_1') }], finish: 'pause' },
+      [{ item: late }, ...more(1)],
+      more(2),
+      more(3),
+      [{ text: 'so' }],
+    ])
+    const tools = [sampleTool('look', () => 'x')]
+    const runner = new TurnRunner({ model, tools, budget: { maxTokens: 1_700 } })
+    const recorder = eventRecorder(runner)
+    expect(await runner.run({ message: 'go' })).toMatchObject({ status: 'completed' })
+    expect(recorder.of('budget').flatMap(({ dropped }) => dropped)).toContain('ws_1')
+    const pairs = model.requests.map(({ items }) => ({
+      open: items.filter(({ type }) => type === 'openCall').length,
+      late: items.filter((item) => item.type === 'call' && item.resultOnly).length,
+    }))
+    expect(pairs.filter(({ open, late: results }) => results > open)).toEqual([])
+    expect(pairs).toContainEqual({ open: 1, late: 1 })
+  })
+})
+
 describe('a call that a response left open', () => {
   const run = async (open: OpenCallItem, item: CallItem) => {
     const steps = [

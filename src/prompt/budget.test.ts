@@ -134,6 +134,87 @@ describe('PromptBudget', () => {
     expect(await budget.fit()).toMatchObject({ droppedContext: ['light'] })
   })
 
+  it('counts the shape of a structured answer like everything else', async () => {
+    const budget = budgetOf(40, [user('u1', 10), ...response('r1', 20), ...response('r2', 5)])
+    budget.setFixed('output', exactly(4))
+    expect(budget.total).toEqual(exactly(41))
+    expect((await budget.fit()).dropped).toEqual(['r1.thought', 'r1.call'])
+  })
+
+  it('sheds nothing of what is just within the limit', async () => {
+    const entries = [user('u1', 10), ...response('r1', 9, 2), user('u2', 10)]
+    const budget = budgetOf(40, entries, 0.5)
+    budget.setContext([{ id: 'm1', weight: 0.1, count: exactly(10) }])
+    expect(await budget.fit()).toMatchObject({
+      fits: true,
+      total: exactly(40),
+      turnedToHandles: [],
+      dropped: [],
+      droppedContext: [],
+    })
+  })
+
+  it.each([
+    ['handles have made room', 0.5, 40, [], ['r1.call', 'r2.call']],
+    ['the target is met', 0.5, 30, ['u1', 'r1.thought', 'r1.call'], ['r1.call', 'r2.call']],
+  ])('drops no more than it must: when %s', async (_, target, limit, dropped, handles) => {
+    const entries = [
+      user('u1', 15),
+      ...response('r1', 20, 2),
+      user('u2', 10),
+      ...response('r2', 20, 2),
+      user('u3', 2),
+    ]
+    const budget = budgetOf(limit, entries, target)
+    const report = await budget.fit()
+    expect(report).toMatchObject({ fits: true, dropped, turnedToHandles: handles })
+  })
+
+  it('turns no more of the newest results into handles, and leaves out no more context, than it must', async () => {
+    const newest = [...response('r1', 20, 2), ...response('r1', 20, 2)].map((entry, place) => ({
+      ...entry,
+      id: `${place}`,
+      item: `${place}`,
+    }))
+    const budget = budgetOf(29, [user('u1', 5), ...newest], 0.5)
+    expect(await budget.fit()).toMatchObject({ fits: true, turnedToHandles: ['1'] })
+    budget.setContext(
+      [0.1, 0.2].map((weight) => ({ id: `m${weight}`, weight, count: exactly(18) })),
+    )
+    expect(await budget.fit()).toMatchObject({
+      turnedToHandles: ['3'],
+      droppedContext: ['m0.1'],
+      total: exactly(29),
+    })
+  })
+
+  it('goes on in the middle of a group whose results are handles in part', async () => {
+    const first = [...response('r1', 30, 2), ...response('r1', 30, 2)].map((entry, place) => ({
+      ...entry,
+      id: `${place}`,
+      item: `${place}`,
+    }))
+    const budget = budgetOf(70, [user('u1', 1), ...first, ...response('r2', 30)])
+    expect(await budget.fit()).toMatchObject({ turnedToHandles: ['1'], dropped: [] })
+    for (const entry of response('r3', 20)) budget.append(entry)
+    expect(await budget.fit()).toMatchObject({ turnedToHandles: ['3'], dropped: [] })
+  })
+
+  it('keeps a result whose handle costs just as much', async () => {
+    const budget = budgetOf(20, [user('u1', 1), ...response('r1', 5, 5), ...response('r2', 20, 3)])
+    expect((await budget.fit()).turnedToHandles).toEqual(['r2.call'])
+  })
+
+  it('is exact again when every estimate has gone', async () => {
+    const rough = response('r1', 30).map((entry) => ({
+      ...entry,
+      count: { ...entry.count, isEstimate: true },
+    }))
+    const budget = budgetOf(30, [user('u1', 5), ...rough, ...response('r2', 10)])
+    expect(budget.total.isEstimate).toBe(true)
+    expect((await budget.fit()).total).toEqual(exactly(16))
+  })
+
   it('sheds below the limit at once, so that the next requests stay alike', async () => {
     const budget = new PromptBudget<string>({ limit: 100 })
     budget.append(user('u1', 1))

@@ -36,6 +36,18 @@ describe('countItem', () => {
     expect(await tokensOf({ type: 'raw', api: 'a', value: { b: 2 } })).toBe(11)
   })
 
+  it('counts the opaque state of every item and of its parts', async () => {
+    const providerData = { api: 'a', data: 'y'.repeat(98) }
+    const parts = [{ type: 'text', text: '12345', providerData }] as const
+    expect(await tokensOf({ type: 'message', role: 'assistant', parts })).toBe(109)
+    const said = { type: 'message', role: 'assistant', parts, providerData } as const
+    expect(await tokensOf(said)).toBe(209)
+    expect(await tokensOf({ type: 'thought', text: '', providerData })).toBe(104)
+    const open = { ...call, type: 'openCall', executedBy: 'provider', providerData } as const
+    expect(await tokensOf(open)).toBe(117)
+    expect(await tokensOf({ ...call, result: { isError: false, parts } })).toBe(17 + 105)
+  })
+
   it('counts media as estimates that grow with them', async () => {
     const media = (bytes: number) =>
       ({
@@ -46,7 +58,10 @@ describe('countItem', () => {
     const item = { type: 'message', role: 'user', parts: [media(3_000_000)] } as const
     expect(await countItem(item, perCharacter)).toEqual({ tokens: 6_004, isEstimate: true })
     expect(countMedia(media(300)).tokens).toBe(1)
-    expect(countMedia({ kind: 'image', source: { type: 'url', url: 'x' } }).isEstimate).toBe(true)
+    const image = { kind: 'image', source: { type: 'url', url: 'x' } } as const
+    expect(countMedia(image)).toEqual({ tokens: 1_600, isEstimate: true })
+    const sent = { type: 'base64', data: 'A'.repeat(4_000) } as const
+    expect(countMedia({ ...image, source: sent }).tokens).toBe(1_600)
   })
 })
 

@@ -8,6 +8,7 @@ import { loadParts } from '../prompt/rendered-part.ts'
 import type { CallResult, MessageItem, TextPart } from '../records/history-item.ts'
 import type { Message } from '../records/message.ts'
 import type { ToolCall } from '../records/tool-call.ts'
+import { editNote } from './edit-note.ts'
 
 /** How records look to a model. The same record always looks the same, so that prompt caches hold. */
 export interface Presentation {
@@ -43,7 +44,11 @@ export function presentationOf(secret: Uint8Array, conversation: string): Presen
     key,
     async handle(call) {
       const { parts } = await render(call, 'handle')
-      return { isError: call.isError, parts: await loadParts(parts) }
+      const shown = await loadParts(parts)
+      // What a person changed is true of the handle too; other notes have served their time.
+      const edited = editNote(call)
+      const told = edited === undefined ? [] : [{ type: 'text', text: edited } as const]
+      return { isError: call.isError, parts: [...shown, ...told] }
     },
     call(call) {
       const rendered = renderAtOnce(call, { key })

@@ -97,4 +97,12 @@ describe('a result that became a handle', () => {
     expect(result?.isError).toBe(true)
     expect(JSON.stringify(result?.parts)).toContain('were left out to save room')
   })
+
+  it('still says that a person changed the arguments', async () => {
+    const edit = { approve: true, decidedBy: 'ann', args: { q: 'other' } }
+    const { result } = await handleOf(() => 'y '.repeat(3_000), edit)
+    const shown = JSON.stringify(result?.parts)
+    expect(shown).not.toContain('y y y y y y y y y y y y y y y y y y y y y y y y y y y y y y')
+    expect(shown).toContain('A person changed the arguments')
+  })
 })

@@ -89,6 +89,58 @@ describe('bodyText', () => {
   })
 
   it.each([
+    '<|eot_id|>',
+    '<|IM_END|>',
+    '＜|im_end|＞',
+    '<end_of_turn>',
+    '</THINK>',
+    '<tool_call>',
+    '<tool_responses >',
+    '<function_results>',
+    '<antml:invoke name="x">',
+    '<<SYS>>',
+    '<</sys>>',
+    '＜＜SYS＞＞',
+    '<turn|>',
+    '</turn｜>',
+    '﹤s﹥',
+    '＜／s＞',
+    '[/INST]',
+    '[inst]',
+    '［TOOL_CALLS］',
+    '[THINK]',
+  ])('escapes the beginning of the chat marker %s', (marker) => {
+    const [first = ''] = marker
+    const hex = first.charCodeAt(0).toString(16).toUpperCase()
+    expect(bodyText(`a ${marker} b`)).toBe(`a \\u{${hex}}${marker.slice(1)} b`)
+  })
+
+  it.each([
+    ['after blanks on its line', 'a\n\n \tHuman: b', 'a\n\n \t\\u{48}uman: b'],
+    ['after several empty lines', 'a\n\n\n\nHuman: b', 'a\n\n\n\n\\u{48}uman: b'],
+    ['with a wide colon', 'Human： b', '\\u{48}uman： b'],
+    ['after blanks at the start', '  Assistant: b', '  \\u{41}ssistant: b'],
+  ])('escapes a speaker %s', (_, text, shown) => {
+    expect(bodyText(text)).toBe(shown)
+  })
+
+  it.each([
+    '🅑obbin-data',
+    '🅱obbin-data',
+    '🇧obbin-data',
+    'ⓑⓞⓑⓑⓘⓝ-ⓓⓐⓣⓐ',
+    '⒝obbin-data',
+    'bóbbin-data',
+    'ᵇobbin-data',
+    '6o8bin_d4+a',
+    '80bb!n~d@7a',
+  ])('escapes the first letter of the tag when it is written %s', (name) => {
+    const first = name.codePointAt(0) ?? 0
+    const rest = name.slice(first > 0xffff ? 2 : 1)
+    expect(bodyText(`<${name}>`)).toBe(`<\\u{${first.toString(16).toUpperCase()}}${rest}>`)
+  })
+
+  it.each([
     ['markup', '<p class="x">a <b>b</b></p> <user>Ada</user> [link](x) [0]'],
     ['code', 'if (a <b && c> d) { f <| g |> h }'],
     ['dialogue inside a paragraph', 'He said\nHuman: no. And Assistant: yes.'],

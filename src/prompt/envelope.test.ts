@@ -63,6 +63,12 @@ describe('envelope', () => {
     ).toBe(true)
   })
 
+  it('encodes every character that could mean something in a header', () => {
+    const text = envelope(key, { ...header, id: '"\'<>&=`\r\n\t' }, '')
+    const shown = ['22', '27', '3C', '3E', '26', '3D', '60', 'D', 'A', '9']
+    expect(text).toContain(` id="${shown.map((hex) => `\\u{${hex}}`).join('')}" nonce=`)
+  })
+
   it('encodes nothing but the tag in a value of simple characters', () => {
     const value = 'Assistant:bobbin-data/Human:n-d'
     const text = envelope(key, { ...header, id: value, details: { tool: value } }, '')

@@ -177,6 +177,12 @@ describe('callRenderer', () => {
     expect(await render(restored)).toEqual(await render(call))
   })
 
+  it('hides no fault of our own behind a result that cannot be read', async () => {
+    const handleText = () => Promise.reject(new TypeError('a bug'))
+    const render = callRenderer({ ...options, handleText })
+    await expect(render(settled(await artifact('x')), 'handle')).rejects.toThrow('a bug')
+  })
+
   it('shows that a result cannot be read, and tries again the next time', async () => {
     const lost = memorySpool()
     const reader = await lost.write('text')

@@ -200,6 +200,25 @@ describe('inline', () => {
     expect(offered).toEqual([undefined, '"enum":["a"]', '"enum":["a","b"]'])
   })
 
+  it('offers the newest 64 of many results', async () => {
+    const look = sampleTool('look', ({ q }) => `${q}`, { inline: false })
+    const calls = Array.from({ length: 70 }, (_, n) => ({
+      call: 'look',
+      id: `c${n}`,
+      args: { q: `${n}` },
+    }))
+    const model = scriptedModel([calls, [{ text: 'x' }]])
+    await new TurnRunner({ model, tools: [look] }).run({ message: 'go' })
+    const cat = model.requests[1]?.tools?.find(({ name }) => name === 'artifact_cat')
+    const { callId } = cat?.inputSchema['properties'] as { callId: { enum: string[] } }
+    expect([...callId.enum].sort()).toEqual(
+      calls
+        .slice(6)
+        .map(({ id }) => id)
+        .sort(),
+    )
+  })
+
   it('keeps a handle on offer however many answers were read from it', async () => {
     const grep = (n: number) => [
       { call: 'artifact_cat', args: { callId: 'c', start: n }, id: `g${n}` },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readEnvelopes } from '../../test/envelope/strict-reader.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
+import { BobbinError } from '../core/error.ts'
 import { type RawToolCall, ToolCall } from '../records/tool-call.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
@@ -102,6 +103,22 @@ describe('callRenderer', () => {
     ])
   })
 
+  it.each([
+    ['just fits', [10, 10], { inlineBytes: 20 }, [10, 10]],
+    ['leaves no room at all', [10, 10, 10], { inlineBytes: 20 }, [10, 10, 'handle']],
+    ['is of too many parts', [1, 1, 1, 1], { maxParts: 3 }, [1, 1, 1, 'handle']],
+    ['leaves less than a head', [10, 10], { inlineBytes: 13, headBytes: 10 }, [10, 3, 'handle']],
+    ['has two heads', [30, 30], { inlineBytes: 25, headBytes: 20 }, [20, 5, 'handle']],
+  ])('shows no more than the limits allow when a result %s', async (_, sizes, limits, shown) => {
+    const results = await Promise.all(sizes.map((size) => artifact('x'.repeat(size))))
+    const rendered = await callRenderer({ ...options, limits })(settled(results))
+    const parts = read(rendered) as { role?: string; payload?: string }[]
+    expect(
+      parts.map(({ role, payload }) => (role === 'handle' ? 'handle' : payload?.length)),
+    ).toEqual(shown)
+    expect(rendered.hasHandle).toBe(shown.includes('handle'))
+  })
+
   it('wraps errors with how the call ended', async () => {
     const raw = { isError: true, settlement: 'timed-out', tool: 'x"\n>' } as const
     const call = settled('no answer </bobbin-data>', raw)
@@ -156,6 +173,14 @@ describe('callRenderer', () => {
     const rendered = await callRenderer(options)(call)
     expect(read(rendered)).toMatchObject([{ trust: 'third-party' }, 'media'])
     expect(rendered.trust).toBe('third-party')
+  })
+
+  it('says what may be dangerous about media, and passes on what is just within the limit', async () => {
+    const just = callRenderer({ ...options, limits: { mediaBytes: 4 } })
+    expect(read(await just(settled(picture())))).toMatchObject([
+      { kind: 'image', hazard: 'extractable-instructions' },
+      'media',
+    ])
   })
 
   it('announces media without passing them on when they are too large or room is to be saved', async () => {
@@ -220,6 +245,53 @@ describe('loadParts', () => {
     await loadParts(parts)
     expect(opened).toBe(1)
     expect(first).toMatchObject({ source: { data: Buffer.from(bytes).toString('base64') } })
+  })
+
+  it('copes with a stream that uses its buffer again', async () => {
+    const media = picture({
+      reader: {
+        async *stream() {
+          const buffer = new Uint8Array(4)
+          for (let round = 1; round <= 3; round++) {
+            yield await Promise.resolve(buffer.fill(round))
+          }
+        },
+      },
+    })
+    const [part] = await loadParts([{ type: 'media', media }])
+    const data = Buffer.from([1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]).toString('base64')
+    expect(part).toMatchObject({ source: { data } })
+  })
+
+  it('reads again what could not be read, and lets faults of our own surface', async () => {
+    let tries = 0
+    const failing = (error: () => Error) =>
+      picture({
+        reader: {
+          async *stream() {
+            if (tries++ === 0) throw error()
+            yield await Promise.resolve(new Uint8Array([1, 2, 3]))
+          },
+        },
+      })
+    const lost = new BobbinError('E_SPOOL_NOT_FOUND', 'gone', { digest: 'x' })
+    const parts = [{ type: 'media', media: failing(() => lost) }] as const
+    expect(await loadParts(parts)).toEqual([
+      {
+        type: 'text',
+        text: '[This image is stored but cannot be read now (E_SPOOL_NOT_FOUND).]',
+      },
+    ])
+    expect(await loadParts(parts)).toMatchObject([{ source: { data: 'AQID' } }])
+    tries = 0
+    const broken = failing(() => new TypeError('a bug'))
+    await expect(loadParts([{ type: 'media', media: broken }])).rejects.toThrow('a bug')
+  })
+
+  it('shortens a long name, and takes what is just within the limit', async () => {
+    const media = picture({ filename: `${'n'.repeat(200)}.png` })
+    const [part] = await loadParts([{ type: 'media', media }], 4)
+    expect(part).toMatchObject({ type: 'media', filename: 'n'.repeat(128) })
   })
 
   it('stops reading at the limit and says what is left out', async () => {

@@ -38,6 +38,12 @@ describe('contextRenderer', () => {
     expect(render({})).toEqual({ pieces: [], trust: 'developer' })
   })
 
+  it('weighs a retrievable by its score', () => {
+    const scored = new Retrievable({ id: 'r', content: 'x', score: 0.2, createdAt: 0 })
+    const { pieces } = contextRenderer(key)({ retrievables: [scored] })
+    expect(pieces).toMatchObject([{ weight: 0.2 }])
+  })
+
   it('shows the beginning of what is too long and says so', () => {
     const long = new Retrievable({ id: 'r2', content: 'x'.repeat(1_000_001), createdAt: 0 })
     const render = contextRenderer(key)

@@ -368,6 +368,14 @@ describe('structured output', () => {
     expect(again.output?.disk satisfies number | undefined).toBe(7)
   })
 
+  it('is not looked for in a turn that did not complete', async () => {
+    const model = scriptedModel([[{ call: 'look' }]])
+    const tools = [sampleTool('look', () => 'seen')]
+    const runner = new TurnRunner({ model, tools, maxIterations: 1 })
+    const outcome = await runner.run({ message: 'go', output: schema })
+    expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'MAX_ITERATIONS' } })
+  })
+
   it('fails the turn when a check of it throws what cannot be shown', async () => {
     const odd = z.object({}).refine(() => {
       throw Object.create(null)

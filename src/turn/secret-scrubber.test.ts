@@ -45,6 +45,21 @@ describe('secretScrubber', () => {
     expect(text('abcdefgh abcd')).toBe('[secret] [secret]')
   })
 
+  it.each([
+    ['abcd', 'abcdefgh'],
+    ['abcdefgh', 'abcd'],
+    ['cdef', 'abcdefgh'],
+    ['efgh', 'abcdefgh'],
+  ])('leaves nothing of the longer in bytes, wherever they are cut: %s, %s', async (...secrets) => {
+    const { data } = await scrubberFor(...secrets)
+    const source = `-abcdefgh ${secrets.join(' ')} abcdefg`
+    const clean = await textOf(data(new TextEncoder().encode(source)))
+    expect(clean).toMatch(/^-\[secret\] \[secret\] \[secret\] /)
+    for (let size = 1; size <= source.length; size++) {
+      expect(await textOf(data(pieces(source, size)))).toBe(clean)
+    }
+  })
+
   it('finds a secret in a stream wherever the stream is cut', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -88,15 +88,17 @@ const whole = (bytes: Uint8Array, needles: readonly Uint8Array[]) => cut(bytes, 
 /** Replaces the needles; what may be the beginning of one is held back unless the bytes are the last. */
 function cut(bytes: Uint8Array, needles: readonly Uint8Array[], isLast: boolean) {
   const parts: Uint8Array[] = []
+  const longest = Math.max(1, ...needles.map(({ length }) => length))
+  // From here on a needle may begin that has not come to its end yet, and hold a shorter one that has.
+  const open = isLast ? bytes.length : bytes.length - longest + 1
   let at = 0
   for (;;) {
     const found = firstOf(bytes, needles, at)
-    if (found === undefined) break
+    if (found === undefined || found.index >= open) break
     parts.push(bytes.subarray(at, found.index), MARK_BYTES)
     at = found.index + found.length
   }
-  const longest = Math.max(1, ...needles.map(({ length }) => length))
-  const end = isLast ? bytes.length : Math.max(at, bytes.length - longest + 1)
+  const end = Math.max(at, open)
   parts.push(bytes.subarray(at, end))
   return { clean: concatBytes(parts), rest: bytes.slice(end) }
 }

@@ -50,6 +50,27 @@ describe('subAgent', () => {
     )
   })
 
+  it('has the secrets of the turn around it, and seals its envelopes under the same one', async () => {
+    const run = async (secret: Uint8Array) => {
+      const got: string[] = []
+      const look = sampleTool('look', async (_, ctx) => {
+        got.push((await ctx.secret?.('key')) ?? '')
+        return 'seen'
+      })
+      const inner = scriptedModel([[{ call: 'look', id: 'l' }], [{ text: 'ok' }]])
+      const tools = [research({ model: inner, tools: [look] })]
+      const secrets = (name: string) => `the ${name}`
+      const runner = new TurnRunner({ model: askOnce(), tools, secret, secrets })
+      await runner.run({ message: 'go', conversation: 'k' })
+      expect(got).toEqual(['the key'])
+      return /nonce=[^>]+>/.exec(textOf(inner, 1))?.[0]
+    }
+    const one = await run(new Uint8Array(32).fill(1))
+    expect(one).toBeDefined()
+    expect(await run(new Uint8Array(32).fill(1))).toBe(one)
+    expect(await run(new Uint8Array(32).fill(2))).not.toBe(one)
+  })
+
   it('takes arguments of its own and makes the message from them', async () => {
     const inner = scriptedModel([[{ text: 'ok' }]])
     const tool = subAgent({

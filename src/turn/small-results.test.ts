@@ -24,6 +24,16 @@ describe('resultSpool', () => {
     expect(results.writeNow('small')).toBeDefined()
   })
 
+  it('takes nothing for a result that is not what was written', async () => {
+    const store = { ...memoryStore(), blob: async () => new TextEncoder().encode('another') }
+    const { read } = resultSpool(store, memorySpool())
+    await expect(read(sha256Hex('one'))).rejects.toMatchObject({
+      code: 'E_SPOOL_CORRUPT',
+      data: { digest: sha256Hex('one'), part: 'blob' },
+    })
+    expect((await read(sha256Hex('another'))).byteLength).toBe(7)
+  })
+
   it('keeps bytes as they were written, whatever becomes of their buffer', async () => {
     for (const bytes of [new Uint8Array([1, 2, 3]), Buffer.from([1, 2, 3])]) {
       const results = resultSpool(memoryStore(), memorySpool())

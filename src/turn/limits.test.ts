@@ -5,6 +5,7 @@ import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedPart, type ScriptedStep, scriptedModel } from '../testing/scripted-model.ts'
 import type { ToolOptions } from '../tools/tool-options.ts'
+import { limitReached } from './limits.ts'
 import type { Middleware } from './middleware.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
@@ -215,6 +216,12 @@ describe('the limits of a turn', () => {
     expect(outcome).toMatchObject({ status: 'stopped', reason: { code: 'MAX_TIME' } })
     expect(outcome.toolCalls).toMatchObject([{ settlement: 'ok' }])
     model.done()
+  })
+
+  it('goes on while the time is just not over', () => {
+    const limits = { maxIterations: 1, maxCalls: 1, maxTimeMs: 1_000 }
+    const codeAt = (now: number) => limitReached(limits, 1, 500, { now: () => now })?.code
+    expect([1_500, 1_501].map(codeAt)).toEqual([undefined, 'MAX_TIME'])
   })
 
   it('ends with BUDGET when not even the least fits, and reports', async () => {

@@ -40,6 +40,19 @@ describe('secretScrubber', () => {
     })
   })
 
+  it('keeps JSON what it is when a secret is of digits, or of what JSON is made of', async () => {
+    const { json } = await scrubberFor('123456', '":[{"', 'nope')
+    const value = { '":[{"': '":[{"', deep: [{ pin: 123456, more: -12345678, other: 7 }] }
+    expect(json(value)).toEqual({
+      '[secret]': '[secret]',
+      deep: [{ pin: '[secret]', more: '[secret]', other: 7 }],
+    })
+    const hidden = JSON.parse('{"__proto__":{"a":"nope"},"line":"\\nope","no":[null,true]}')
+    expect(JSON.stringify(json(hidden))).toBe(
+      '{"__proto__":{"a":"[secret]"},"line":"\\nope","no":[null,true]}',
+    )
+  })
+
   it('replaces the longer of two secrets where one holds the other', async () => {
     const { text } = await scrubberFor('abcd', 'abcdefgh')
     expect(text('abcdefgh abcd')).toBe('[secret] [secret]')

@@ -1,6 +1,6 @@
 import { concatBytes } from '../core/concat-bytes.ts'
 import { BobbinError } from '../core/error.ts'
-import type { JsonValue } from '../core/json.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
 import { bytesOf } from '../spool/spool-input.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
 
@@ -40,7 +40,7 @@ export function secretScrubber(
     },
     text,
     json: (value) =>
-      forms.length === 0 ? value : (JSON.parse(text(JSON.stringify(value))) as JsonValue),
+      forms.length === 0 ? value : cleanJson(JSON.parse(JSON.stringify(value)) as JsonValue, text),
     data(data) {
       if (typeof data === 'string') return text(data)
       if (data instanceof Uint8Array) return needles.length === 0 ? data : whole(data, needles)
@@ -69,6 +69,16 @@ function formsOf(value: unknown): readonly string[] {
 
 const longestFirst = (forms: readonly string[]) =>
   [...new Set(forms)].sort((a, b) => b.length - a.length)
+
+/** Value by value: a secret of digits may be a number, and what stands for it must not break the JSON. */
+function cleanJson(value: JsonValue, clean: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return clean(value)
+  if (typeof value === 'number') return clean(String(value)) === String(value) ? value : MARK
+  if (Array.isArray(value)) return value.map((each) => cleanJson(each, clean))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value as JsonObject)
+  return Object.fromEntries(entries.map(([key, each]) => [clean(key), cleanJson(each, clean)]))
+}
 
 async function* cleanStream(
   data: SpoolInput,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { sampleTool } from '../../test/turn-samples.ts'
 import type { DispatchContext } from './dispatch-context.ts'
+import type { Middleware } from './middleware.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const look = sampleTool('look', () => 'nothing')
@@ -77,4 +78,22 @@ it('lets nobody take tools or calls away from the turns that follow', async () =
   expect(counts).toEqual([0, 1, 1, 2, 0, 1])
   expect(refusals).toHaveLength(12)
   expect(refusals[0]).toMatchObject({ code: 'E_REGISTRY_FROZEN', data: { tool: 'look' } })
+})
+
+it.each([
+  ['addMemory', 'Memory'],
+  ['addRetrievable', 'Retrievable'],
+] as const)('says what %s takes', async (method, name) => {
+  const untold: Middleware = {
+    async dispatch(ctx, next) {
+      ctx[method]('The archive is in Dutch.' as never)
+      await next()
+    },
+  }
+  const executor = async () => ({ answer: 'never' })
+  const { reason } = await new TurnRunner({ executor, middleware: [untold] }).run({ message: 'go' })
+  expect(reason).toEqual({
+    code: 'MIDDLEWARE',
+    message: `Middleware failed: \`${method}\` takes a ${name}: \`new ${name}({ … })\`.`,
+  })
 })

@@ -1,4 +1,7 @@
+import { BobbinError } from '../core/error.ts'
 import { syntheticIds } from '../model/synthetic-id.ts'
+import { Memory } from '../records/memory.ts'
+import { Retrievable } from '../records/retrievable.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
@@ -68,9 +71,20 @@ export function turnContext(facts: TurnFacts): DispatchContext {
     output,
     toolCallCount: (checksum) => guard.count(checksum),
     mintId: (place) => syntheticIds({ secret, scope: `${turnId}/${iteration()}` })(place),
-    addMemory: (memory) => void request.memories.push(memory),
-    addRetrievable: (found) => void request.retrievables.push(found),
+    addMemory: (memory) => {
+      if (!Memory.isMemory(memory)) throw notOne('addMemory', 'Memory')
+      request.memories.push(memory)
+    },
+    addRetrievable: (found) => {
+      if (!Retrievable.isRetrievable(found)) throw notOne('addRetrievable', 'Retrievable')
+      request.retrievables.push(found)
+    },
   } satisfies Omit<DispatchContext, keyof typeof GETTERS>
   Object.defineProperty(context, LIVE, { value: live })
   return Object.defineProperties(context, GETTERS) as unknown as Context
+}
+
+function notOne(method: string, name: string): BobbinError {
+  const rule = `takes a ${name}: \`new ${name}({ … })\``
+  return new BobbinError('E_INVALID_TURN_INPUT', `\`${method}\` ${rule}.`, { path: method, rule })
 }

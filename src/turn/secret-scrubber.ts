@@ -61,8 +61,8 @@ const NO_SECRETS: SecretScrubber = { text: same, json: same, data: same }
 const encoder = new TextEncoder()
 const MARK_BYTES = encoder.encode(MARK)
 
-function formsOf(value: unknown): readonly string[] {
-  if (typeof value !== 'string' || value.length < MIN_LENGTH) return []
+function formsOf(value: string): readonly string[] {
+  if (value.length < MIN_LENGTH) return []
   const text = value.toWellFormed()
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(text)]
 }

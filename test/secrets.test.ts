@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { SpooledArtifact } from '../src/artifacts/spooled-artifact.ts'
 import { redactKeys } from '../src/store/redact-keys.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
 import { Tool } from '../src/tools/tool.ts'
@@ -129,6 +130,31 @@ describe('a secret', () => {
     await store.close()
     expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
     expect(filesUnder(own).filter((file) => holdsSecret(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
+  it('of digits leaves JSON that can be read where it was a number', async () => {
+    const tool = new Tool({
+      name: 'look',
+      description: 'Looks.',
+      inputSchema: z.object({}),
+      effect: 'read',
+      handler: async (_, ctx) => {
+        const pin = Number(await ctx.secret?.('pin'))
+        ctx.progress({ pin })
+        return { pin, other: 7, list: [`${pin}`, pin] }
+      },
+    })
+    const runner = new TurnRunner({
+      tools: [tool],
+      secrets: () => '123456',
+      executor: async ({ iteration }) =>
+        iteration === 1 ? { calls: [{ tool: 'look', args: {} }] } : { answer: 'ok' },
+    })
+    const { toolCalls } = await runner.run({ message: 'go' })
+    expect(toolCalls).toMatchObject([{ settlement: 'ok' }])
+    const text = await (toolCalls[0]?.results as SpooledArtifact).asString()
+    const gone = '[secret]'
+    expect(JSON.parse(text)).toEqual({ pin: gone, other: 7, list: [gone, gone] })
   })
 
   it('in arguments is not stored where a hook redacts it, and the handler still gets it', async () => {

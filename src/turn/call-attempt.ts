@@ -188,10 +188,13 @@ export class CallAttempt implements ExecutionContext, Watched {
   }
 
   /** The conversation's spool, without the secrets that the turn was given. */
-  get #spool(): Pick<ResultSpool, 'write' | 'has' | 'writeNow'> {
+  get #spool(): Pick<ResultSpool, 'write' | 'has' | 'writeNow'> & {
+    clean?: SecretScrubber['json']
+  } {
     const { results, scrubber } = this.#turn
     if (scrubber.secret === undefined) return results
     return {
+      clean: scrubber.json,
       has: (digest) => results.has(digest),
       write: (data, options) => results.write(scrubber.data(data), options),
       writeNow: (text) => results.writeNow(scrubber.text(text)),

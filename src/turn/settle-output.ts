@@ -1,6 +1,7 @@
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../artifacts/spooled-json-artifact.ts'
 import { BobbinError } from '../core/error.ts'
+import type { JsonValue } from '../core/json.ts'
 import { normalizeJson } from '../core/strict-json.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import { isArtifact, type SpooledArtifactConstructor } from '../spool/artifact.ts'
@@ -14,7 +15,12 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolOutput } from '../tools/tool-context.ts'
 import type { ResultSpool } from './small-results.ts'
 
-type OutputSpool = Pick<ResultSpool, 'write' | 'has'> & Partial<Pick<ResultSpool, 'writeNow'>>
+interface OutputSpool
+  extends Pick<ResultSpool, 'write' | 'has'>,
+    Partial<Pick<ResultSpool, 'writeNow'>> {
+  /** Takes out of a value what must not be stored; what is left is JSON still, which no text can promise. */
+  clean?(value: JsonValue): JsonValue
+}
 
 /** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
@@ -38,7 +44,7 @@ export function settleOutput(
   if (isSpoolInput(output)) return wound(tool, output, spool, abort)
   if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, abort)
   const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
-  const json = jsonText(output)
+  const json = jsonText(output, spool)
   const small = spool.writeNow?.(json)
   if (small !== undefined) return new Class(small) as SpooledArtifact
   return spool.write(json).then((reader) => new Class(reader) as SpooledArtifact)
@@ -103,7 +109,7 @@ function isSpoolInput(output: ToolOutput): output is SpoolInput {
 }
 
 /** Two spaces of indentation, so that a model can read, grep and page the JSON by lines. */
-function jsonText(output: unknown): string {
-  const value = output === undefined ? null : output
-  return JSON.stringify(normalizeJson(value, OUTPUT, OUTPUT_LIMITS), null, 2)
+function jsonText(output: unknown, spool: OutputSpool): string {
+  const value = normalizeJson(output === undefined ? null : output, OUTPUT, OUTPUT_LIMITS)
+  return JSON.stringify(spool.clean === undefined ? value : spool.clean(value), null, 2)
 }

@@ -270,7 +270,7 @@ describe('loadParts', () => {
         reader: {
           async *stream() {
             if (tries++ === 0) throw error()
-            yield await Promise.resolve(new Uint8Array([1, 2, 3]))
+            yield new Uint8Array([1, 2, 3])
           },
         },
       })

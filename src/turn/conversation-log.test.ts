@@ -6,7 +6,7 @@ import { callNote, readLog, taintNote } from './conversation-log.ts'
 
 async function* logOf(entries: readonly NewEntry[]): AsyncGenerator<Entry> {
   for (const [place, entry] of entries.entries()) {
-    yield { v: 1, seq: place + 1, time: 0, epoch: 1, digest: '', ...entry } as Entry
+    yield { v: 1, seq: place + 1, time: 0, epoch: 1, digest: '', ...entry }
   }
 }
 

@@ -210,8 +210,8 @@ describe('inline', () => {
     const model = scriptedModel([calls, [{ text: 'x' }]])
     await new TurnRunner({ model, tools: [look] }).run({ message: 'go' })
     const cat = model.requests[1]?.tools?.find(({ name }) => name === 'artifact_cat')
-    const { callId } = cat?.inputSchema['properties'] as { callId: { enum: string[] } }
-    expect([...callId.enum].sort()).toEqual(
+    const properties = cat?.inputSchema['properties'] as { callId: { enum: string[] } } | undefined
+    expect([...(properties?.callId.enum ?? [])].sort()).toEqual(
       calls
         .slice(6)
         .map(({ id }) => id)

@@ -44,11 +44,11 @@ export function presentationOf(secret: Uint8Array, conversation: string): Presen
     key,
     async handle(call) {
       const { parts } = await render(call, 'handle')
-      const shown = await loadParts(parts)
+      const loaded = await loadParts(parts)
       // What a person changed is true of the handle too; other notes have served their time.
       const edited = editNote(call)
       const told = edited === undefined ? [] : [{ type: 'text', text: edited } as const]
-      return { isError: call.isError, parts: [...shown, ...told] }
+      return { isError: call.isError, parts: [...loaded, ...told] }
     },
     call(call) {
       const rendered = renderAtOnce(call, { key })

@@ -74,7 +74,7 @@ const longestFirst = (forms: readonly string[]) =>
 function cleanJson(value: JsonValue, clean: (text: string) => string): JsonValue {
   if (typeof value === 'string') return clean(value)
   if (typeof value === 'number') return clean(String(value)) === String(value) ? value : MARK
-  if (Array.isArray(value)) return value.map((each) => cleanJson(each, clean))
+  if (Array.isArray(value)) return value.map((each: JsonValue) => cleanJson(each, clean))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value as JsonObject)
   return Object.fromEntries(entries.map(([key, each]) => [clean(key), cleanJson(each, clean)]))

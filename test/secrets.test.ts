@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SpooledArtifact } from '../src/artifacts/spooled-artifact.ts'
+import type { ToolCall } from '../src/records/tool-call.ts'
 import { redactKeys } from '../src/store/redact-keys.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
 import { Tool } from '../src/tools/tool.ts'
@@ -152,7 +153,8 @@ describe('a secret', () => {
     })
     const { toolCalls } = await runner.run({ message: 'go' })
     expect(toolCalls).toMatchObject([{ settlement: 'ok' }])
-    const text = await (toolCalls[0]?.results as SpooledArtifact).asString()
+    const [call] = toolCalls as [ToolCall]
+    const text = await (call.results as SpooledArtifact).asString()
     const gone = '[secret]'
     expect(JSON.parse(text)).toEqual({ pin: gone, other: 7, list: [gone, gone] })
   })

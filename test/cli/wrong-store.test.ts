@@ -44,6 +44,15 @@ describe('a command that reads', () => {
     },
   )
 
+  it('takes an empty database for a store whose first write failed', async () => {
+    writeFileSync(join(cwd, 'unborn.db'), '')
+    const { code, stderr } = await cli(['verify', '--store', 'unborn.db'], { cwd })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'There are no conversations in this store.\n',
+    })
+  })
+
   it('names a folder that stands where a store should', async () => {
     mkdirSync(join(cwd, 'folder'))
     const { code, stderr } = await cli(['calls', '--store', 'folder'], { cwd })

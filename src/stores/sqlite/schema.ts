@@ -99,6 +99,11 @@ export function holdsConversations(sqlite: Sqlite): boolean {
   return Number(sqlite.statement(named).get([])?.['n']) > 0
 }
 
+/** Whether nobody has put anything into a database yet. */
+export function holdsNothing(sqlite: Sqlite): boolean {
+  return Number(sqlite.statement('SELECT count(*) AS n FROM sqlite_master').get([])?.['n']) === 0
+}
+
 function versionOf(sqlite: Sqlite): number {
   if (!holdsConversations(sqlite)) return 0
   const row = sqlite.statement('SELECT max(version) AS version FROM bobbin_schema').get([])

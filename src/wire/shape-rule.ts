@@ -18,6 +18,8 @@ export function shapeViolations(api: WireApi, payload: unknown): readonly Violat
     const message = `must be a request, its \`${member}\`, or one item of it`
     return [violation('', message, api)]
   }
+  // One item by itself, whose own members may be called the same.
+  if ('type' in payload || 'role' in payload) return []
   const history: unknown = Array.isArray(payload) ? payload : Reflect.get(payload, member)
   if (history === undefined || (text && typeof history === 'string')) return []
   if (!Array.isArray(history)) {

@@ -31,6 +31,12 @@ describe('wire', () => {
     }
   })
 
+  it('takes no member of one item for a history', () => {
+    const item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: null }
+    const rules = wire('openai-responses').validate(item)
+    expect(rules.filter(({ rule }) => rule === 'shape')).toEqual([])
+  })
+
   it('takes a text where the protocol takes one for a whole history', () => {
     expect(wire('openai-responses').validate({ input: 'Hello.' })).toEqual([])
     expect(wire('gemini').validate({ contents: 'Hello.' })).toEqual([])

@@ -53,6 +53,11 @@ describe('secretScrubber', () => {
     )
   })
 
+  it('takes nothing for null, which a handler may report by a slip', async () => {
+    const { json } = await scrubberFor('a-long-secret')
+    expect(json(undefined as never)).toBe(null)
+  })
+
   it('replaces the longer of two secrets where one holds the other', async () => {
     const { text } = await scrubberFor('abcd', 'abcdefgh')
     expect(text('abcdefgh abcd')).toBe('[secret] [secret]')

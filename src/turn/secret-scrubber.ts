@@ -39,8 +39,7 @@ export function secretScrubber(
       return value
     },
     text,
-    json: (value) =>
-      forms.length === 0 ? value : cleanJson(JSON.parse(JSON.stringify(value)) as JsonValue, text),
+    json: (value) => (forms.length === 0 ? value : cleanJson(plainJson(value), text)),
     data(data) {
       if (typeof data === 'string') return text(data)
       if (data instanceof Uint8Array) return needles.length === 0 ? data : whole(data, needles)
@@ -69,6 +68,9 @@ function formsOf(value: string): readonly string[] {
 
 const longestFirst = (forms: readonly string[]) =>
   [...new Set(forms)].sort((a, b) => b.length - a.length)
+
+/** What is left of a value on its way through JSON; nothing at all is null. */
+const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue
 
 /** Value by value: a secret of digits may be a number, and what stands for it must not break the JSON. */
 function cleanJson(value: JsonValue, clean: (text: string) => string): JsonValue {

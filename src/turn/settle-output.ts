@@ -22,8 +22,8 @@ interface OutputSpool
   clean?(value: JsonValue): JsonValue
 }
 
-/** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
+/** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
 
 /**

@@ -35,8 +35,7 @@ const groups = [
 for (const { node, names } of groups) {
   const version = spawnSync(node, ['--version']).stdout.toString().trim()
   const subjects = await Promise.all(names.map((name) => startSubject(name, node)))
-  const found = []
-  for (const shape of SHAPES) found.push(await race(subjects, shape))
+  const found = await race(subjects)
   console.log(`\nNode ${version}: CPU µs per call`)
   printTable([
     ['', ...SHAPES.map(({ name }) => name), ...SHAPES.map(({ name }) => `ratio, ${name}`)],
@@ -58,28 +57,36 @@ for (const { node, names } of groups) {
   for (const subject of subjects) subject.stop()
 }
 
-/** Median time of each subject, and the median of its ratios to the limit of the same round. */
-async function race(subjects, { calls, steps }) {
-  const samples = {}
-  const isOut = ({ name }) => samples[name][0] * calls * steps > ENOUGH
-  for (const subject of subjects) {
-    samples[subject.name] = [await subject.ask('sample', { calls, steps, slice: WARM_UP })]
+/**
+ * For each shape: the median time of each subject, and the median of its ratios to the limit of the same round.
+ * All shapes are warmed up before one is sampled: the first would be timed while the compilers are still at work.
+ */
+async function race(subjects) {
+  const warm = []
+  for (const { calls, steps } of SHAPES) {
+    const first = {}
+    for (const { name, ask } of subjects) {
+      first[name] = await ask('sample', { calls, steps, slice: WARM_UP })
+    }
+    warm.push(first)
   }
-  for (let round = 1; round <= ROUNDS; round++) {
-    for (const subject of subjects) {
-      const times = samples[subject.name]
-      const [first] = times
-      times.push(
-        isOut(subject) ? first : await subject.ask('sample', { calls, steps, slice: SLICE }),
-      )
+  const samples = SHAPES.map(() => Object.fromEntries(subjects.map(({ name }) => [name, []])))
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [i, { calls, steps }] of SHAPES.entries()) {
+      for (const { name, ask } of subjects) {
+        const first = warm[i][name]
+        const isOut = first * calls * steps > ENOUGH
+        samples[i][name].push(isOut ? first : await ask('sample', { calls, steps, slice: SLICE }))
+      }
     }
   }
-  for (const times of Object.values(samples)) times.shift()
-  return Object.fromEntries(
-    subjects.map(({ name }) => {
-      const ratios = samples[name].map((time, round) => time / samples.limit[round])
-      return [name, { time: median(samples[name]), ratio: median(ratios) }]
-    }),
+  return samples.map((shape) =>
+    Object.fromEntries(
+      Object.entries(shape).map(([name, times]) => {
+        const ratios = times.map((time, round) => time / shape.limit[round])
+        return [name, { time: median(times), ratio: median(ratios) }]
+      }),
+    ),
   )
 }
 

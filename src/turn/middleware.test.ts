@@ -235,6 +235,20 @@ describe('middleware', () => {
     expect(forged.outcome.toolCalls).toMatchObject([{ id: 'c', settlement: 'refused' }])
   })
 
+  it('can put a refusal in the place of what a stranger said, no more trusted than that', async () => {
+    const refuse: Middleware = {
+      async call(subject, next) {
+        await next()
+        return subject.record({ settlement: 'refused', results: new Tokenizable('not for you') })
+      },
+    }
+    const { outcome, recorder } = await play([refuse])
+    expect(outcome.toolCalls).toMatchObject([
+      { settlement: 'refused', results: { text: 'not for you' }, trust: 'third-party' },
+    ])
+    expect(recorder.of('error')).toEqual([])
+  })
+
   it.each([
     ['under another id', { id: 'other' }],
     ['with other arguments', { args: { q: 'other' } }],

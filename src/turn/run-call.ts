@@ -112,7 +112,10 @@ async function throughLayers(
   const { asked, tool } = admitted
   const layers = layersOf(turn.settings.middleware, 'call')
   if (layers.length === 0) return attemptRecord(turn, admitted, attempt)
-  const record: CallSubject['record'] = (end) => recordOf(turn, admitted, end, attempt.link?.trust)
+  let own: ToolCall | undefined
+  // What a layer has seen of the result may be in what it says in its place.
+  const record: CallSubject['record'] = (end) =>
+    recordOf(turn, admitted, end, own?.trust ?? attempt.link?.trust)
   const subject: CallSubject = {
     id: asked.id,
     tool: tool.name,
@@ -123,7 +126,7 @@ async function throughLayers(
     record,
   }
   let inside: Promise<ToolCall> | undefined
-  const core = () => (inside = (async () => attemptRecord(turn, admitted, attempt))())
+  const core = () => (inside = (async () => (own = await attemptRecord(turn, admitted, attempt)))())
   try {
     const given = await wrap(layers, subject, core, turn.signal)
     return sameCall(given, await inside, asked, tool)

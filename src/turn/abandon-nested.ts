@@ -1,6 +1,7 @@
 import { EventBus } from './event-bus.ts'
 import { isNestedIn } from './nested-turn.ts'
 import { openTurn } from './open-turn.ts'
+import type { RunnerSettings } from './runner-options.ts'
 import type { Turn } from './turn.ts'
 import type { FunctionalEvents } from './turn-events.ts'
 
@@ -12,8 +13,9 @@ export async function abandonNested(
   turn: Turn,
   conversation: string,
   finish: (inner: Turn) => Promise<unknown>,
+  settings: RunnerSettings = turn.settings,
 ): Promise<void> {
-  const { settings, observed } = turn
+  const { observed } = turn
   const isInside = await isNestedIn(settings.store, conversation, turn.conversation.id)
   if (isInside !== true) return
   const content = new EventBus<FunctionalEvents>(() => {})
@@ -25,5 +27,23 @@ export async function abandonNested(
     await opened.turn.conversation.append([{ kind: 'turn-end', turnId: opened.turn.id, data }])
   } finally {
     await opened.close()
+  }
+}
+
+/**
+ * The same behind a call that has its record, where that call's turn left anything open. The record stands
+ * whatever happens here: a store that fails is told to whoever watches.
+ */
+export async function abandonLeft(
+  turn: Turn,
+  conversation: string,
+  finish: (inner: Turn) => Promise<unknown>,
+  { settings = turn.settings, isLeft = false } = {},
+): Promise<void> {
+  try {
+    const isOpen = isLeft || (await settings.store.openGates(conversation)).length > 0
+    if (isOpen) await abandonNested(turn, conversation, finish, settings)
+  } catch (error) {
+    turn.observed.emit('error', { error, where: 'abandon' }, turn.origin)
   }
 }

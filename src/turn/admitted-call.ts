@@ -15,6 +15,8 @@ export interface AdmittedCall {
   readonly intent?: Intent | undefined
   /** True when an earlier attempt may have taken effect: it must not end as a call that was not run. */
   readonly mayHaveRun?: boolean
+  /** Ends what a turn inside an earlier attempt left open, where no turn inside this one goes on with it. */
+  readonly abandon?: () => Promise<void>
   /** Told to the model beside the result. */
   readonly note?: string | undefined
 }

@@ -10,6 +10,10 @@ export interface NestedLink {
   gates: readonly Gate[]
   /** The least trusted content that the inner turn has seen. */
   trust: TrustTier
+  /** Ends what the inner turn left open: nothing as long as it runs. Absent where there is none. */
+  abandon: (() => Promise<void> | undefined) | undefined
+  /** True once the call has its record: nobody goes on with the inner turn any more. */
+  isSettled: boolean
 }
 
 /** A call's own signal is the token by which a turn inside its handler finds the turn around it. */
@@ -17,7 +21,13 @@ const links = new WeakMap<AbortSignal, NestedLink>()
 
 /** Makes a turn findable from inside the call with this signal. */
 export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
-  const link: NestedLink = { parent, gates: [], trust: 'developer' }
+  const link: NestedLink = {
+    parent,
+    gates: [],
+    trust: 'developer',
+    abandon: undefined,
+    isSettled: false,
+  }
   links.set(signal, link)
   return link
 }

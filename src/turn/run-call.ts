@@ -50,7 +50,19 @@ function settleAttempt(
   const extra: NewEntry[] =
     intent === undefined ? [intentEntry(turn.id, intentOf(turn, asked, tool))] : []
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
-  return settle(turn, call, extra, admitted.note)
+  const settling = settle(turn, call, extra, admitted.note)
+  if (link === undefined && admitted.abandon === undefined) return settling
+  const leave = () => leaveNested(link, admitted)
+  return settling === undefined ? leave() : settling.then(leave)
+}
+
+/** Behind the record, not before it: as long as there is none, another runner may go on with the inner turn. */
+function leaveNested(
+  link: NestedLink | undefined,
+  { abandon }: AdmittedCall,
+): Promise<void> | undefined {
+  if (link !== undefined) link.isSettled = true
+  return (link?.abandon ?? abandon)?.()
 }
 
 /** A call whose inner turn waits for a decision stays open; one that was given up does not. */

@@ -3,6 +3,7 @@ import type { TrustTier } from '../core/trust.ts'
 import type { InferArguments, InputSchema } from '../tools/input-schema.ts'
 import { Tool } from '../tools/tool.ts'
 import type { ToolContext } from '../tools/tool-context.ts'
+import { abandonLeft } from './abandon-nested.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
 import { isNestedIn, linkOf, type NestedLink } from './nested-turn.ts'
@@ -15,6 +16,7 @@ import {
 } from './runner-options.ts'
 import type { Turn } from './turn.ts'
 import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
+import { finishUnsettled } from './unsettled.ts'
 
 /** How deep turns may be nested in each other. */
 const MAX_DEPTH = 3
@@ -84,17 +86,28 @@ async function runNested(
     parent && (await isNestedIn(settings.store, conversation, parent.conversation.id)) === false
   if (foreign) throw notOurs(conversation)
   const seed = { conversation, signal, ...(parent && { parent }) }
+  let isLeft = false
+  if (link !== undefined) link.abandon = () => undefined
   const outcome = await runTurn(settings, buses(parent), seed, {
     policy: 'resume',
     async begin(turn) {
       // There already when this is a second attempt.
       if (turn.conversation.items.length === 0) await addUserMessage(turn, { message })
     },
-    onEnd: (turn) => report(link, turn),
+    onEnd: (turn) => {
+      report(link, turn)
+      isLeft = turn.conversation.batch.length > 0
+    },
   })
+  if (link !== undefined) {
+    const finish = (inner: Turn) => finishUnsettled(inner, 'abandon')
+    link.abandon = () => abandonLeft(link.parent, conversation, finish, { settings, isLeft })
+    // Given up while it ran, the call waits for nothing of this any more.
+    if (link.isSettled) await link.abandon()
+  }
   if (outcome.status === 'completed') return outcome.text
   // It stopped because it was told to, and in time.
-  if (outcome.status === 'aborted') signal.throwIfAborted()
+  signal.throwIfAborted()
   if (link !== undefined) link.gates = outcome.gates
   throw new Error(
     `it ended ${outcome.status}: ${outcome.reason?.message ?? 'no reason was given.'}`,

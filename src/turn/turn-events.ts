@@ -68,6 +68,7 @@ export type ErrorPlace =
   | 'record'
   | 'inline'
   | 'reconcile'
+  | 'abandon'
   | keyof FunctionalEvents
   | Exclude<keyof ObservedEvents, 'error'>
 

@@ -1,9 +1,11 @@
 import { checksum } from '../core/checksum.ts'
 import type { Intent } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import { type Tool, toolShortcuts } from '../tools/tool.ts'
 import { mayRepeat } from '../tools/tool-options.ts'
-import { abandonNested } from './abandon-nested.ts'
+import { abandonLeft, abandonNested } from './abandon-nested.ts'
+import type { AdmittedCall } from './admitted-call.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './asked-call.ts'
 import type { UnsettledCall } from './conversation-log.ts'
@@ -15,7 +17,7 @@ import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
 import { type Job, runJobs } from './schedule.ts'
-import { recordCall, settle } from './settle-call.ts'
+import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import type { Turn } from './turn.ts'
 
 /** What to do about calls that an earlier process, or an unanswered gate, left without an end. */
@@ -81,7 +83,7 @@ function loggedCall({ item, askedAt, intent, redacted }: UnsettledCall): AskedCa
 
 /**
  * A call whose handler may have run: repeated only where that is safe, else surfaced as in doubt. One whose
- * inner turn still waits for a decision stays as it is.
+ * inner turn still waits for a decision stays as it is; nobody goes on with the inner turn of any other.
  */
 async function finishStarted(
   turn: Turn,
@@ -93,32 +95,42 @@ async function finishStarted(
   if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return
   await passOn(turn, nested)
   if (policy === 'abandon') {
-    const abandon = (inner: Turn) => finishUnsettled(inner, 'abandon')
-    await abandonNested(turn, intent.idempotencyKey, abandon)
-    if (nested.length === 0) return doubt(turn, asked)
+    await abandonNested(turn, intent.idempotencyKey, abandonAll)
+    if (nested.length === 0) return endStarted(turn, asked, IN_DOUBT)
     return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
   }
+  const abandon = () => abandonLeft(turn, intent.idempotencyKey, abandonAll)
+  const next = await afterStart(turn, asked, intent)
+  if ('asked' in next) return runAdmitted(turn, { ...next, abandon })
+  await endStarted(turn, asked, next)
+  await abandon()
+}
+
+const abandonAll = (inner: Turn) => finishUnsettled(inner, 'abandon')
+
+/** What is to be run once more, or how the call ends without that. */
+async function afterStart(
+  turn: Turn,
+  asked: AskedCall,
+  intent: Intent,
+): Promise<AdmittedCall | CallEnd> {
   const tool = turn.ctx.tools.get(asked.request.tool)
-  if (tool === undefined) return doubt(turn, asked)
+  if (tool === undefined) return IN_DOUBT
   const found = await reconcile(turn, tool, intent.idempotencyKey)
-  if (found?.happened === 'yes') {
-    const end = await happenedEnd(turn, tool, found.output)
-    return settle(turn, recordCall(turn, asked, end))
-  }
+  if (found?.happened === 'yes') return happenedEnd(turn, tool, found.output)
   const mayHaveRun = found?.happened !== 'no'
   // What was not stored cannot be sent again.
   if (asked.redacted !== undefined) {
-    return mayHaveRun ? doubt(turn, asked) : endCall(turn, asked, 'aborted', NOT_HAPPENED)
+    return mayHaveRun ? IN_DOUBT : { settlement: 'aborted', results: new Tokenizable(NOT_HAPPENED) }
   }
   const isSafe = !mayHaveRun || (mayRepeat(intent.effect) && tool.effect === intent.effect)
   const input = isSafe ? await repeatedInput(turn, asked, tool, intent) : undefined
-  if (input === undefined) return doubt(turn, asked)
-  await runAdmitted(turn, { asked, tool, ...input, intent, mayHaveRun })
+  return input === undefined ? IN_DOUBT : { asked, tool, ...input, intent, mayHaveRun }
 }
 
-async function doubt(turn: Turn, asked: AskedCall): Promise<void> {
-  const call = recordCall(turn, asked, IN_DOUBT)
-  await settle(turn, call, [tellDoubt(turn, call)])
+async function endStarted(turn: Turn, asked: AskedCall, end: CallEnd): Promise<void> {
+  const call = recordCall(turn, asked, end)
+  await settle(turn, call, end === IN_DOUBT ? [tellDoubt(turn, call)] : [])
 }
 
 /** What the handler gets once more; nothing when the arguments no longer fit, or a decision no longer holds. */

@@ -12,6 +12,8 @@ export interface GroupEntry<Item> {
   readonly group: string
   /** An earlier group that holds the open call which this item settles: it is dropped with this one. */
   readonly answers?: string
+  /** An open call that a later item may settle; it stays as long as its turn is the newest. */
+  readonly isOpen?: boolean
   readonly isUser: boolean
   readonly count: TokenCount
   /** Counts the smaller form of a call's result; absent when there is none. */
@@ -29,8 +31,10 @@ interface Group<Item> {
   readonly isUser: boolean
   readonly slots: Slot<Item>[]
   isDropped: boolean
-  /** The newest group that settles what this one left open. */
-  answeredAt: number
+  /** How many of its open calls nothing has settled yet. */
+  open: number
+  /** The groups that settle what this one left open, and those whose open calls it settles. */
+  readonly linked: Group<Item>[]
 }
 
 /** How much too much there still is; nothing more goes at zero or below. */
@@ -49,22 +53,34 @@ export class BudgetGroups<Item> {
   #shrunk = 0
   /** Groups before it are dropped. */
   #firstKept = 0
-  /** Groups of the newest turn before it are dropped, save the user's message. */
-  #firstKeptOfTurn = 0
+  /** Groups of the newest turn before it are dropped, save what must stay with something behind it. */
+  #firstOfTurn = 0
 
-  append(entry: GroupEntry<Item>): void {
-    let group = this.#byName.get(entry.group)
-    if (group === undefined || group.isDropped) {
-      const at = this.#groups.length
-      group = { at, isUser: entry.isUser, slots: [], isDropped: false, answeredAt: at }
-      this.#groups.push(group)
-      this.#byName.set(entry.group, group)
-      if (entry.isUser) this.#newestUser = at
-    }
+  /** False when the item settles a call that was dropped: it is left out like that. */
+  append(entry: GroupEntry<Item>): boolean {
     const opened = entry.answers === undefined ? undefined : this.#byName.get(entry.answers)
-    if (opened !== undefined) opened.answeredAt = Math.max(opened.answeredAt, group.at)
+    if (entry.answers !== undefined && opened === undefined) return false
+    const group = this.#byName.get(entry.group) ?? this.#begin(entry)
+    if (opened !== undefined) {
+      if (opened.open > 0) opened.open--
+      if (opened !== group) {
+        opened.linked.push(group)
+        group.linked.push(opened)
+      }
+    }
+    if (entry.isOpen) group.open++
     group.slots.push({ entry, form: 'full', count: entry.count })
     this.#account(entry.count, 1)
+    return true
+  }
+
+  #begin({ group: name, isUser }: GroupEntry<Item>): Group<Item> {
+    const at = this.#groups.length
+    const group = { at, isUser, slots: [], isDropped: false, open: 0, linked: [] }
+    this.#groups.push(group)
+    this.#byName.set(name, group)
+    if (isUser) this.#newestUser = at
+    return group
   }
 
   get total(): TokenCount {
@@ -126,38 +142,62 @@ export class BudgetGroups<Item> {
 
   /**
    * Drops earlier turns, oldest first and whole, so that a history always begins with the user; then
-   * the oldest responses of the newest turn. Its message and the newest group stay, and what the newest
-   * group settles.
+   * the oldest responses of the newest turn. Its message and the newest group stay, what the newest group
+   * settles, and the calls of the newest turn that are still open: its provider goes on with them.
    */
   drop(excess: Excess): string[] {
     const dropped: string[] = []
-    while (excess() > 0) {
-      const end = this.#endOfNext()
-      if (end >= this.#groups.length) break
-      while (this.#firstKept < Math.min(end, this.#newestUser)) {
-        this.#drop(this.#firstKept++, dropped)
-      }
-      while (this.#firstKeptOfTurn < end) this.#drop(this.#firstKeptOfTurn++, dropped)
+    while (excess() > 0 && this.#firstKept < this.#newestUser) {
+      const turns = this.#oldestTurns()
+      if (!this.#drop(turns, dropped)) break
+      while (this.#groups[this.#firstKept]?.isDropped) this.#firstKept++
+    }
+    this.#firstOfTurn = Math.max(this.#firstOfTurn, this.#newestUser + 1)
+    const last = this.#groups.length - 1
+    for (; excess() > 0 && this.#firstOfTurn < last; this.#firstOfTurn++) {
+      this.#drop(this.#withLinked(this.#firstOfTurn), dropped)
     }
     return dropped
   }
 
-  /** Behind the last group that has to go with the oldest: of its turn, and what settles its open calls. */
-  #endOfNext(): number {
-    this.#firstKeptOfTurn = Math.max(this.#firstKeptOfTurn, this.#newestUser + 1)
-    let at = this.#firstKept < this.#newestUser ? this.#firstKept : this.#firstKeptOfTurn
-    let end = at + 1
-    for (; at < end; at++) {
-      end = Math.max(end, (this.#groups[at]?.answeredAt ?? at) + 1)
-      const isLast = at + 1 === end && end < this.#newestUser
-      if (isLast && this.#groups[end]?.isUser !== true) end++
+  /** The oldest turn, whole, and everything that has to go with it. */
+  #oldestTurns(): Set<Group<Item>> {
+    const going = new Set<Group<Item>>()
+    let next = this.#firstKept
+    const takeTurns = (until: number) => {
+      do going.add(this.#groups[next++] as Group<Item>)
+      while (next < this.#newestUser && (next <= until || !this.#groups[next]?.isUser))
     }
-    return end
+    takeTurns(next)
+    // A set that grows while it is gone through is gone through to its end.
+    for (const { linked } of going) {
+      for (const other of linked) {
+        if (other.at > this.#newestUser) going.add(other)
+        else if (other.at >= next) takeTurns(other.at)
+      }
+    }
+    return going
   }
 
-  #drop(at: number, dropped: string[]): void {
-    const group = this.#groups[at]
-    if (group === undefined || group.isDropped) return
+  /** A group, what settles its open calls, what it settles, and so on. */
+  #withLinked(at: number): Set<Group<Item>> {
+    const going = new Set([this.#groups[at] as Group<Item>])
+    for (const { linked } of going) for (const other of linked) going.add(other)
+    return going
+  }
+
+  /** Drops all of them, or none where one of them has to stay. */
+  #drop(groups: ReadonlySet<Group<Item>>, dropped: string[]): boolean {
+    for (const { at, open } of groups) {
+      if (at === this.#groups.length - 1 || (open > 0 && at > this.#newestUser)) return false
+    }
+    const oldestFirst = [...groups].sort((one, other) => one.at - other.at)
+    for (const group of oldestFirst) this.#dropOne(group, dropped)
+    return true
+  }
+
+  #dropOne(group: Group<Item>, dropped: string[]): void {
+    if (group.isDropped) return
     group.isDropped = true
     this.#dropped++
     for (const { entry, count } of group.slots) {

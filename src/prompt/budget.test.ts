@@ -260,6 +260,7 @@ const steps = fc.array(
       }),
       // How many steps earlier the response stands whose open call this one settles.
       settles: fc.option(fc.integer({ min: 1, max: 6 })),
+      isOpen: fc.boolean(),
     }),
     fc.constant({ do: 'fit' as const }),
   ),
@@ -283,9 +284,12 @@ describe('PromptBudget on any conversation', () => {
           else if (step.do === 'response') {
             const group = `r${n}`
             const opened = `r${n - (step.settles ?? n + 1)}`
-            const isThere = entries.some((entry) => entry.group === opened && !gone.has(entry.id))
-            const answers = isThere ? { answers: opened } : {}
-            add({ id: `${group}.t`, item: '', group, isUser: false, count: exactly(1), ...answers })
+            const answers = entries.some((entry) => entry.group === opened)
+              ? { answers: opened }
+              : {}
+            const item = { item: '', group, isUser: false, count: exactly(1) }
+            add({ ...item, id: `${group}.t`, isOpen: step.isOpen })
+            add({ ...item, id: `${group}.s`, ...answers })
             for (const [i, { tokens, handle }] of step.calls.entries()) {
               const countHandle = handle === null ? {} : { countHandle: () => exactly(handle) }
               const id = `${group}.${i}`
@@ -320,13 +324,22 @@ async function faultsOf(
   const expected = entries.map(({ id }) => id).filter((id) => !gone.has(id))
   const couldShrink = ({ item, form }: (typeof kept)[number]) =>
     item.group !== newest && form === 'full' && handleOf(item).tokens < item.count.tokens
+  const newestUserAt = entries.findLastIndex(({ isUser }) => isUser)
+  const isSettled = (opened: string) => entries.some(({ answers }) => answers === opened)
+  const isLeftOut = (opened: string | undefined) => opened !== undefined && !groups.has(opened)
   const promises = {
     'what was dropped stays away and the rest stays in order': ids.join() === expected.join(),
     'the total is the sum of what is kept': total.tokens === tokens.reduce((a, b) => a + b, 0),
     'fits tells the truth': fits === total.tokens <= budget.limit,
-    'groups are whole': entries.every(({ id, group }) => gone.has(id) !== groups.has(group)),
+    'groups are whole': entries.every(
+      ({ id, group, answers }) => gone.has(id) !== groups.has(group) || isLeftOut(answers),
+    ),
     'what settles an open call stays or goes with it': entries.every(
-      ({ group, answers }) => answers === undefined || groups.has(group) === groups.has(answers),
+      ({ id, answers }) => answers === undefined || ids.includes(id) === groups.has(answers),
+    ),
+    'what is open in the newest turn stays': entries.every(
+      ({ id, group, isOpen }, at) =>
+        !isOpen || at < newestUserAt || isSettled(group) || ids.includes(id),
     ),
     'the newest message of the user stays': newestUser === undefined || ids.includes(newestUser),
     'the newest group stays': newest === undefined || groups.has(newest),

@@ -44,6 +44,8 @@ export class PromptBudget<Item> {
     output: NO_TOKENS,
   }
   #context: readonly WeighedPiece[] = []
+  /** What was left out since the last report. */
+  #leftOut: string[] = []
 
   constructor({ limit, target = DEFAULT_TARGET }: BudgetOptions) {
     this.limit = limit
@@ -61,8 +63,11 @@ export class PromptBudget<Item> {
     this.#fixed.context = sumOf(pieces)
   }
 
-  append(entry: GroupEntry<Item>): void {
-    this.#groups.append(entry)
+  /** False when the item is left out, because it settles a call that was dropped. */
+  append(entry: GroupEntry<Item>): boolean {
+    const isKept = this.#groups.append(entry)
+    if (!isKept) this.#leftOut.push(entry.id)
+    return isKept
   }
 
   get total(): TokenCount {
@@ -73,7 +78,8 @@ export class PromptBudget<Item> {
   /** Sheds as much as the limit demands and tells about it. Without need it looks at nothing. */
   async fit(): Promise<BudgetReport> {
     const turnedToHandles: string[] = []
-    const dropped: string[] = []
+    const dropped = this.#leftOut
+    this.#leftOut = []
     let droppedContext: readonly string[] = []
     if (this.#over(this.limit) > 0) {
       const groups = this.#groups

@@ -53,6 +53,18 @@ function budgetOf(limit: number) {
   return { budget, handles: () => handles }
 }
 
+const wire = { provider: 'p', api: 'a', type: 's', origin: 'natural', callId: 'ws' } as const
+const asked = { id: 'ws', tool: 't', args: {}, wire, executedBy: 'provider' } as const
+const open: OpenCallItem = { ...asked, type: 'openCall', response: 'r1' }
+const late: CallItem = {
+  ...asked,
+  type: 'call',
+  id: 'ws~2',
+  result: { isError: false, parts: text('found') },
+  resultOnly: true,
+  response: 'r2',
+}
+
 describe('HistoryBudget', () => {
   it('hands out the same growing array while everything fits', async () => {
     const { budget, handles } = budgetOf(1_000)
@@ -98,17 +110,6 @@ describe('HistoryBudget', () => {
   })
 
   it('drops an open call together with the response that settles it, or neither', async () => {
-    const wire = { provider: 'p', api: 'a', type: 's', origin: 'natural', callId: 'ws' } as const
-    const asked = { id: 'ws', tool: 't', args: {}, wire, executedBy: 'provider' } as const
-    const open: OpenCallItem = { ...asked, type: 'openCall', response: 'r1' }
-    const late: CallItem = {
-      ...asked,
-      type: 'call',
-      id: 'ws~2',
-      result: { isError: false, parts: text('found') },
-      resultOnly: true,
-      response: 'r2',
-    }
     const { budget } = budgetOf(150)
     await budget.append(said('hello'))
     await budget.append({ type: 'thought', text: 'x'.repeat(100), response: 'r1' })
@@ -122,6 +123,62 @@ describe('HistoryBudget', () => {
     const { items, report } = await budget.fit({})
     expect(report).toMatchObject({ fits: true, dropped: ['#1', 'ws', '#3', 'ws~2'] })
     expect(items).toEqual([said('hello'), next])
+  })
+
+  it('keeps a call that is still open until its result has come', async () => {
+    const { budget } = budgetOf(100)
+    const [first] = settled('c1', 60)
+    const [second] = settled('c2', 60)
+    const [third] = settled('c3', 50)
+    await budget.append(said('hello'))
+    await budget.append(open)
+    await budget.append(first)
+    await budget.append(second)
+    expect((await budget.fit({})).items).toEqual([said('hello'), open, second])
+    await budget.append(late)
+    await budget.append(third)
+    const { items, report } = await budget.fit({})
+    expect(report).toMatchObject({ fits: true, dropped: ['c2'] })
+    expect(items).toEqual([said('hello'), open, late, third])
+    const [fourth] = settled('c4', 80)
+    await budget.append(fourth)
+    const last = await budget.fit({})
+    expect(last.report).toMatchObject({ fits: true, dropped: ['ws', 'ws~2', 'c3'] })
+    expect(last.items).toEqual([said('hello'), fourth])
+  })
+
+  it.each([
+    ['was declined', { gate: { kind: 'approval', decision: { approved: false } } }],
+    ['its wire has no name for', { wire: { ...wire, callId: undefined } }],
+  ] as [string, object][])('drops an open call that %s', async (_, more) => {
+    const { budget } = budgetOf(100)
+    const [next] = settled('c1', 80)
+    await budget.append(said('hello'))
+    await budget.append({ ...open, ...more } as OpenCallItem)
+    await budget.append(next)
+    expect((await budget.fit({})).items).toEqual([said('hello'), next])
+  })
+
+  it('leaves out what an open call of an earlier turn gave when that call is gone', async () => {
+    const { budget } = budgetOf(100)
+    const [next] = settled('c1', 70)
+    await budget.append(said('hello'))
+    await budget.append(open)
+    await budget.append(said('go on'))
+    await budget.append(next)
+    expect((await budget.fit({})).report.dropped).toEqual(['#0', 'ws'])
+    const answer = {
+      type: 'message',
+      role: 'assistant',
+      parts: text('ok'),
+      response: 'r2',
+    } as const
+    await budget.append(late)
+    await budget.append(answer)
+    const { items, report } = await budget.fit({})
+    expect(report).toMatchObject({ fits: true, dropped: ['ws~2'] })
+    expect(items).toEqual([said('go on'), next, answer])
+    expect((await budget.fit({})).report.dropped).toEqual([])
   })
 
   it('leaves out the context that weighs least when the rest cannot go', async () => {

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../model/tool-definition.ts'
 import { growingHistory } from '../records/growing-history.ts'
-import type { CallItem, CallResult, HistoryItem } from '../records/history-item.ts'
+import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
 import { OpenCalls } from '../records/open-calls.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { type BudgetOptions, PromptBudget } from './budget.ts'
@@ -62,16 +62,17 @@ export class HistoryBudget {
     const id = item.type === 'call' || item.type === 'openCall' ? item.id : place
     const group = item.response ?? place
     const answers = this.#answeredBy(item, group)
-    this.#budget.append({
+    const isKept = this.#budget.append({
       id,
       item,
       group,
       ...(answers !== undefined && { answers }),
+      ...(item.type === 'openCall' && { isOpen: mayBeSettled(item) }),
       isUser: item.type === 'message' && item.role === 'user',
       count: await countItem(item, this.#count),
       ...(item.type === 'call' && call && { countHandle: () => this.#countHandle(item, call) }),
     })
-    this.#items.push(item)
+    if (isKept) this.#items.push(item)
   }
 
   /** The group whose open call this item settles. */
@@ -128,3 +129,7 @@ export class HistoryBudget {
     this.#items = growingHistory(kept)
   }
 }
+
+/** What somebody declined, or its wire has no name for, never comes back from the provider. */
+const mayBeSettled = ({ gate, wire }: OpenCallItem): boolean =>
+  gate?.decision?.approved !== false && (wire.callId ?? wire.itemId) !== undefined

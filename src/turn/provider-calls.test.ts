@@ -117,6 +117,31 @@ describe('a result that comes after the response that left its call open', () =>
     expect(pairs.filter(({ open, late: results }) => results > open)).toEqual([])
     expect(pairs).toContainEqual({ open: 1, late: 1 })
   })
+
+  it('finds its call still there, however much came between', async () => {
+    const late = searched('ws_1', 'found late', { tool: '', args: {}, resultOnly: true })
+    const more = (n: number) => [{ text: 'word '.repeat(400) }, { call: 'look', args: { n } }]
+    const model = scriptedModel([
+      { parts: [{ item: openCall('ws_1') }, { call: 'look' }] },
+      more(1),
+      more(2),
+      more(3),
+      [{ item: late }, { call: 'look', args: { n: 4 } }],
+      [{ text: 'so' }],
+    ])
+    const tools = [sampleTool('look', () => 'x')]
+    const runner = new TurnRunner({ model, tools, budget: { maxTokens: 1_700 } })
+    const recorder = eventRecorder(runner)
+    expect(await runner.run({ message: 'go' })).toMatchObject({ status: 'completed' })
+    expect(recorder.of('budget').flatMap(({ dropped }) => dropped)).not.toEqual([])
+    const counts = model.requests.map(
+      ({ items }) => items.filter(({ type }) => type === 'openCall').length,
+    )
+    expect(counts).toEqual([0, 1, 1, 1, 1, 1])
+    expect(
+      model.requests.at(-1)?.items.some((item) => item.type === 'call' && item.resultOnly),
+    ).toBe(true)
+  })
 })
 
 describe('a call that a response left open', () => {

@@ -145,8 +145,8 @@ export class BudgetGroups<Item> {
    * the oldest responses of the newest turn. Its message and the newest group stay, what the newest group
    * settles, and the calls of the newest turn that are still open: its provider goes on with them.
    */
-  drop(excess: Excess): string[] {
-    const dropped: string[] = []
+  drop(excess: Excess): GroupEntry<Item>[] {
+    const dropped: GroupEntry<Item>[] = []
     while (excess() > 0 && this.#firstKept < this.#newestUser) {
       const turns = this.#oldestTurns()
       if (!this.#drop(turns, dropped)) break
@@ -187,7 +187,7 @@ export class BudgetGroups<Item> {
   }
 
   /** Drops all of them, or none where one of them has to stay. */
-  #drop(groups: ReadonlySet<Group<Item>>, dropped: string[]): boolean {
+  #drop(groups: ReadonlySet<Group<Item>>, dropped: GroupEntry<Item>[]): boolean {
     for (const { at, open } of groups) {
       if (at === this.#groups.length - 1 || (open > 0 && at > this.#newestUser)) return false
     }
@@ -196,13 +196,13 @@ export class BudgetGroups<Item> {
     return true
   }
 
-  #dropOne(group: Group<Item>, dropped: string[]): void {
+  #dropOne(group: Group<Item>, dropped: GroupEntry<Item>[]): void {
     if (group.isDropped) return
     group.isDropped = true
     this.#dropped++
     for (const { entry, count } of group.slots) {
       this.#account(count, -1)
-      dropped.push(entry.id)
+      dropped.push(entry)
     }
     // What is dropped never comes back: only its place is kept.
     const name = group.slots[0]?.entry.group

@@ -44,8 +44,10 @@ export class PromptBudget<Item> {
     output: NO_TOKENS,
   }
   #context: readonly WeighedPiece[] = []
+  /** What the last `fit` dropped, and what was left out since the one before it. */
+  dropped: readonly Item[] = []
   /** What was left out since the last report. */
-  #leftOut: string[] = []
+  #leftOut: GroupEntry<Item>[] = []
 
   constructor({ limit, target = DEFAULT_TARGET }: BudgetOptions) {
     this.limit = limit
@@ -66,7 +68,7 @@ export class PromptBudget<Item> {
   /** False when the item is left out, because it settles a call that was dropped. */
   append(entry: GroupEntry<Item>): boolean {
     const isKept = this.#groups.append(entry)
-    if (!isKept) this.#leftOut.push(entry.id)
+    if (!isKept) this.#leftOut.push(entry)
     return isKept
   }
 
@@ -88,7 +90,9 @@ export class PromptBudget<Item> {
       turnedToHandles.push(...(await groups.shrinkNewest(() => this.#over(this.limit))))
       droppedContext = this.#dropContext()
     }
-    return this.#report({ turnedToHandles, dropped, droppedContext })
+    this.dropped = dropped.map(({ item }) => item)
+    const ids = dropped.map(({ id }) => id)
+    return this.#report({ turnedToHandles, dropped: ids, droppedContext })
   }
 
   /** The items to send, oldest first, and how each is shown. */

@@ -29,6 +29,8 @@ export interface FittedRequest {
   /** The same array, grown, until something is shed; a new one then. */
   readonly items: readonly HistoryItem[]
   readonly context: readonly ContextPiece[]
+  /** The ids of the calls that are not in it any more, since the request before. */
+  readonly droppedCalls: readonly string[]
   readonly report: BudgetReport
 }
 
@@ -100,7 +102,10 @@ export class HistoryBudget {
     if (report.turnedToHandles.length + report.dropped.length > 0) this.#rebuild()
     const gone = new Set(report.droppedContext)
     const left = gone.size === 0 ? context : context.filter(({ id }) => !gone.has(id))
-    return { items: this.#items, context: left, report }
+    const droppedCalls = this.#budget.dropped.flatMap((item) =>
+      item.type === 'call' || item.type === 'openCall' ? item.id : [],
+    )
+    return { items: this.#items, context: left, droppedCalls, report }
   }
 
   /** What is the same text in every request is counted once. */

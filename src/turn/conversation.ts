@@ -48,8 +48,11 @@ export class Conversation {
   readonly items = growingHistory()
   /** The settled calls, oldest first. */
   readonly calls: ToolCall[] = []
-  /** Those whose results are artifacts that a model may query. */
-  readonly artifactCalls: ToolCall[] = []
+  /** Those whose results are artifacts that a model may query, as far as requests show them. */
+  artifactCalls: ToolCall[] = []
+  /** The ids of the calls that requests no longer show, and the other calls; absent as long as all are shown. */
+  #hidden: Set<string> | undefined
+  #shown: ToolCall[] | undefined
   readonly #byId = new Map<string, ToolCall>()
   /** How many of the calls are in it: few turns ask for one by its id. */
   #indexed = 0
@@ -63,8 +66,8 @@ export class Conversation {
   gates: readonly Gate[] = []
   /** What the log says was called since the user last spoke, by checksum. */
   recent: readonly string[] = []
-  /** How many results are shown as handles. */
-  handles = 0
+  /** The calls whose results are shown as handles, by the id under which they are shown. */
+  readonly handles = new Set<string>()
   /** The least trusted output that the conversation has seen; it never rises again. */
   taint: TrustTier = 'developer'
   /** What lowered it and is in no record: the log has yet to be told. */
@@ -170,10 +173,30 @@ export class Conversation {
   /** Takes note of a settled call. */
   #admit(call: ToolCall): void {
     this.calls.push(call)
+    const isHidden = this.#hidden?.has(shownId(call)) ?? false
+    if (!isHidden) this.#shown?.push(call)
     // Media say themselves who vouches for them, whatever is thought of the tool that gave them.
     if (!holdsArtifacts(call)) for (const tier of mediaTiers(call)) this.lowerTrust(tier)
-    else if (!call.fromArtifactTool) this.artifactCalls.push(call)
+    else if (!call.fromArtifactTool && !isHidden) this.artifactCalls.push(call)
     this.lowerTrust(call.trust)
+  }
+
+  /** The settled calls that requests show, oldest first. */
+  get shownCalls(): readonly ToolCall[] {
+    return this.#shown ?? this.calls
+  }
+
+  /** Takes note that requests no longer show these calls. What they gave stays where it is. */
+  hide(ids: readonly string[]): void {
+    if (ids.length === 0) return
+    const hidden = (this.#hidden ??= new Set())
+    for (const id of ids) {
+      hidden.add(id)
+      this.handles.delete(id)
+    }
+    const isShown = (call: ToolCall) => !hidden.has(shownId(call))
+    this.#shown = this.shownCalls.filter(isShown)
+    this.artifactCalls = this.artifactCalls.filter(isShown)
   }
 
   /** The record that the model is shown for a call. */
@@ -287,7 +310,7 @@ export class Conversation {
   }
 
   #told(call: ToolCall, { result, hasHandle }: ShownCall, note: string | undefined): CallResult {
-    if (hasHandle) this.handles++
+    if (hasHandle) this.handles.add(shownId(call))
     const edited = editNote(call)
     if (edited === undefined && note === undefined) return result
     const notes = [edited, note].flatMap((text) => text ?? [])

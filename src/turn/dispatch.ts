@@ -56,9 +56,14 @@ async function fitted(
   fitting: Promise<StopReason | undefined>,
   offered: ToolRegistry,
 ): Promise<DispatchEnd | undefined> {
-  const short = await fitting
-  // The first handle brings tools to read it, which take room themselves.
-  return shortOf(turn.ctx.tools === offered ? short : await fitRequest(turn))
+  let short = await fitting
+  // A handle brings tools to read it, which take room themselves, and which go with the last one. What was shed
+  // stays shed, so that this comes to an end.
+  for (let counted = offered; turn.ctx.tools !== counted; ) {
+    counted = turn.ctx.tools
+    short = await fitRequest(turn)
+  }
+  return shortOf(short)
 }
 
 const shortOf = (reason: StopReason | undefined): DispatchEnd | undefined =>

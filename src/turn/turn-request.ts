@@ -78,11 +78,12 @@ export class TurnRequest {
     onReport: (report: BudgetReport) => void,
   ): Promise<StopReason | undefined> {
     await this.#count(budget)
-    const { items, context: kept, report } = await budget.fit(request)
+    const { items, context: kept, droppedCalls, report } = await budget.fit(request)
     this.items = items
     this.instructions = withContext(request.instructions ?? '', kept)
-    // What became a handle needs tools to read it.
-    this.#conversation.handles += report.turnedToHandles.length
+    // What became a handle needs tools to read it, until it is dropped.
+    for (const id of report.turnedToHandles) this.#conversation.handles.add(id)
+    this.#conversation.hide(droppedCalls)
     onReport(report)
     return report.fits ? undefined : overBudget(report.limit)
   }

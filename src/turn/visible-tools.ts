@@ -7,8 +7,8 @@ import type { Conversation } from './conversation.ts'
 const VISIBLE_CALLS = 64
 
 /** The calls that are visible in a request, newest last; a copy, which whoever asks may sort or cut. */
-export function visibleCalls({ calls }: Conversation): readonly ToolCall[] {
-  return calls.slice(-VISIBLE_CALLS)
+export function visibleCalls({ shownCalls }: Conversation): readonly ToolCall[] {
+  return shownCalls.slice(-VISIBLE_CALLS)
 }
 
 const newest = (calls: readonly ToolCall[]) =>
@@ -16,17 +16,19 @@ const newest = (calls: readonly ToolCall[]) =>
 
 /**
  * The tools on offer: the runner's own, and artifact tools while something is shown as a handle. They are
- * forged anew only when there are new results to read; answers of artifact tools are none, so that a long
+ * forged anew only when there are other results to read; answers of artifact tools are none, so that a long
  * search never pushes out what it searches.
  */
 export function visibleTools(own: ToolRegistry, conversation: Conversation): () => ToolRegistry {
+  let forgedFrom: readonly ToolCall[] = []
   let forgedAt = -1
   let tools = own
   return () => {
     const { artifactCalls } = conversation
-    if (conversation.handles === 0) return own
-    if (forgedAt !== artifactCalls.length) {
+    if (conversation.handles.size === 0) return own
+    if (forgedAt !== artifactCalls.length || forgedFrom !== artifactCalls) {
       forgedAt = artifactCalls.length
+      forgedFrom = artifactCalls
       const forged = SpooledArtifact.forgeTools({ turnToolCalls: newest(artifactCalls) })
       tools = new ToolRegistry(own).merge(forged)
       Object.freeze(tools)

@@ -72,7 +72,7 @@ export type { CallRequest, Decision, Executor, ExecutorHelpers } from './turn/ex
 export type { Approve, GateAnswer } from './turn/gate-answer.ts'
 export type { CallSubject, Middleware } from './turn/middleware.ts'
 export { modelExecutor } from './turn/model-executor.ts'
-export type { StopReason, TurnOutcome, TurnStatus } from './turn/outcome.ts'
+export type { StopReason, TurnOutcome, TurnStatus, TurnUsage } from './turn/outcome.ts'
 export type { TurnRunnerOptions } from './turn/runner-options.ts'
 export { type SubAgentOptions, subAgent } from './turn/sub-agent.ts'
 export type {

@@ -8,6 +8,7 @@ import { type DispatchEnd, type StopReason, SUSPENDED, stopped } from './outcome
 import { type BatchEnd, runBatch } from './run-batch.ts'
 import { definitionsOf } from './tool-definitions.ts'
 import type { Turn } from './turn.ts'
+import { addUsage, countedUsage } from './turn-usage.ts'
 
 /** The loop: ask the executor what to do, do it, and go round until there is an answer or a reason to stop. */
 export async function dispatch(turn: Turn): Promise<DispatchEnd> {
@@ -20,7 +21,7 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     if (observed.has('iterationStart')) observed.emit('iterationStart', { iteration }, origin)
     const decision = await decide(turn)
     checkDecision(decision)
-    addUsage(turn, decision)
+    addUsage(turn, decision.usage)
     let end: DispatchEnd | undefined
     // An answer that came too late is not recorded; calls are, as calls that did not run.
     if ('answer' in decision && turn.signal.aborted) end = turn.interruption.end()
@@ -32,7 +33,8 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     }
     if (observed.has('iterationEnd')) {
       const calls = callsOf(decision).length
-      observed.emit('iterationEnd', { iteration, calls }, origin)
+      const usage = countedUsage(decision.usage)
+      observed.emit('iterationEnd', { iteration, calls, ...(usage && { usage }) }, origin)
     }
     if (end !== undefined) return end
   }
@@ -91,17 +93,6 @@ function endOf(turn: Turn, decision: Decision, batch: BatchEnd): DispatchEnd | u
   if (stop !== undefined) return stopped(stop)
   if (waits) return SUSPENDED
   return brokenOff(decision)
-}
-
-function addUsage(turn: Turn, { usage }: Decision): void {
-  if (usage === undefined) return
-  const add = (a = 0, b = 0) => a + b
-  turn.usage = {
-    inputTokens: add(turn.usage.inputTokens, usage.inputTokens),
-    outputTokens: add(turn.usage.outputTokens, usage.outputTokens),
-    cachedInputTokens: add(turn.usage.cachedInputTokens, usage.cachedInputTokens),
-    reasoningTokens: add(turn.usage.reasoningTokens, usage.reasoningTokens),
-  }
 }
 
 /** An answer that the model could not finish is no completed turn. */

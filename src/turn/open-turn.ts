@@ -15,6 +15,7 @@ import type { Turn } from './turn.ts'
 import { turnContext } from './turn-context.ts'
 import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
 import { TurnRequest } from './turn-request.ts'
+import { NO_USAGE } from './turn-usage.ts'
 
 /** What a turn is opened with. */
 export interface TurnSeed {
@@ -99,8 +100,9 @@ export async function openTurn(
       iteration: 0,
       settled: new Map(),
       order: [],
-      usage: { inputTokens: 0, outputTokens: 0 },
+      usage: NO_USAGE,
       warned: new Set(),
+      parent,
       depth: parent === undefined ? 0 : parent.depth + 1,
     }
     const data = parent === undefined ? NO_PARENT : { parent: Object.freeze({ ...parent.origin }) }

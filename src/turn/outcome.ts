@@ -27,6 +27,12 @@ export type StopCode =
   | 'OUTPUT_REJECTED'
   | 'MIDDLEWARE'
 
+/** What a turn cost: its own model calls and those of all sub-agents that ran in it. */
+export interface TurnUsage extends Usage {
+  /** How much of it sub-agents cost; absent when they cost nothing. */
+  readonly nested?: Usage
+}
+
 /** What a turn gives back, whatever happened in it. */
 export interface TurnOutcome<Output = unknown> {
   readonly status: TurnStatus
@@ -36,7 +42,7 @@ export interface TurnOutcome<Output = unknown> {
   readonly output: Output | undefined
   /** Every call of the turn, settled, in the order asked. */
   readonly toolCalls: readonly ToolCall[]
-  readonly usage: Usage
+  readonly usage: TurnUsage
   readonly conversation: string
   readonly turnId: string
   /** What somebody must decide before the turn goes on. */

@@ -1,4 +1,5 @@
 import { isBobbinError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
@@ -15,11 +16,13 @@ import {
   SUSPENDED,
   stopped,
   type TurnOutcome,
+  type TurnUsage,
 } from './outcome.ts'
 import { settleDoubts } from './reconcile.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { outputOf } from './structured-output.ts'
 import type { Turn } from './turn.ts'
+import { NO_USAGE } from './turn-usage.ts'
 import { finishUnsettled, type UnsettledPolicy } from './unsettled.ts'
 
 /** What sets turns apart: what becomes of old calls, and what comes in before the dispatch. */
@@ -65,7 +68,7 @@ function notOpened({ observed }: Buses, conversation: string, error: unknown): T
     text: '',
     output: undefined,
     toolCalls: [],
-    usage: { inputTokens: 0, outputTokens: 0 },
+    usage: NO_USAGE,
     ...origin,
     gates: [],
     reason: { code: 'STORE_FAILED', message: errorText(error) },
@@ -86,8 +89,7 @@ async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Prom
   } catch (error) {
     const end = brokenLayer(turn, error)
     if (inner !== undefined) return { ...inner, ...end, text: inner.text }
-    await closeLog(turn, end)
-    return outcomeOf(turn, end, [])
+    return outcomeOf(turn, end, [], await closeLog(turn, end))
   }
 }
 
@@ -104,11 +106,11 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
     return worked
   })
   const checked = await outputOf(end, seed.output, turn.interruption)
-  await closeLog(turn, checked)
+  const usage = await closeLog(turn, checked)
   // Clocks are set back now and then.
   const durationMs = Math.max(0, settings.clock.now() - turn.startedAt)
-  observed.emit('turnEnd', { status: checked.status, durationMs }, origin)
-  return outcomeOf(turn, checked, gates)
+  observed.emit('turnEnd', { status: checked.status, durationMs, usage }, origin)
+  return outcomeOf(turn, checked, gates, usage)
 }
 
 async function work(turn: Turn, { policy, begin }: TurnPlan): Promise<DispatchEnd> {
@@ -173,15 +175,18 @@ const FAILURE_CODES = {
   other: 'EXECUTOR_FAILED',
 } as const satisfies Record<Fault, StopReason['code']>
 
-async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<void> {
+/** Stores how the turn ended and gives what it cost: log, events and outcome say the same. */
+async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<TurnUsage> {
+  // What never changes again need not be copied into the log.
+  const usage = Object.freeze(turn.usage)
   try {
-    // What never changes again need not be copied into the log.
-    const usage = Object.freeze({ ...turn.usage })
-    const data = { status, ...(reason && { reason: Object.freeze({ ...reason }) }), usage }
+    const json = usage as TurnUsage & JsonObject
+    const data = { status, ...(reason && { reason: Object.freeze({ ...reason }) }), usage: json }
     await turn.conversation.append([LastingEntry.of('turn-end', turn.id, Object.freeze(data))])
   } catch (error) {
     turn.observed.emit('error', { error, where: 'turn-end' }, turn.origin)
   }
+  return usage
 }
 
 function callsInOrder({ order, settled }: Turn): readonly ToolCall[] {
@@ -197,13 +202,14 @@ function outcomeOf(
   turn: Turn,
   end: DispatchEnd & { output?: unknown },
   gates: readonly Gate[],
+  usage: TurnUsage,
 ): TurnOutcome {
   return {
     status: end.status,
     text: end.text,
     output: end.output,
     toolCalls: callsInOrder(turn),
-    usage: turn.usage,
+    usage,
     conversation: turn.conversation.id,
     turnId: turn.id,
     gates,

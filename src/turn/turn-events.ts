@@ -1,10 +1,11 @@
 import type { JsonValue } from '../core/json.ts'
 import type { Repair } from '../model/encoder.ts'
+import type { Usage } from '../model/model-event.ts'
 import type { BudgetReport } from '../prompt/budget-report.ts'
 import type { TurnToolCallContent } from '../records/turn-tool-call-content.ts'
 import type { Gate, GateVerdict } from '../store/gate.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
-import type { TurnStatus } from './outcome.ts'
+import type { TurnStatus, TurnUsage } from './outcome.ts'
 
 /** Where an event belongs; every listener gets it as its second argument. */
 export interface EventOrigin {
@@ -37,11 +38,17 @@ export interface FunctionalEvents {
 /** What watching needs and working does not: removing every observer changes nothing. */
 export interface ObservedEvents {
   turnStart: { readonly startedAt: number }
-  turnEnd: { readonly status: TurnStatus; readonly durationMs: number }
+  /** Its `usage` is the outcome's: that of sub-agents, which end with an event of their own, is in it. */
+  turnEnd: {
+    readonly status: TurnStatus
+    readonly durationMs: number
+    readonly usage: TurnUsage
+  }
   dispatchStart: { readonly tools: readonly string[] }
   dispatchEnd: { readonly iterations: number }
   iterationStart: { readonly iteration: number }
-  iterationEnd: { readonly iteration: number; readonly calls: number }
+  /** With what this one model call cost, where the model told; sub-agents tell of theirs themselves. */
+  iterationEnd: { readonly iteration: number; readonly calls: number; readonly usage?: Usage }
   toolExecutionStart: ToolExecutionStartEvent
   toolExecutionEnd: ToolExecutionEndEvent
   toolProgress: { readonly toolCallId: string; readonly tool: string; readonly update: JsonValue }

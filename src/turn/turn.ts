@@ -1,9 +1,9 @@
-import type { Usage } from '../model/model-event.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { EventBus } from './event-bus.ts'
 import type { Interruption } from './interruption.ts'
+import type { TurnUsage } from './outcome.ts'
 import type { Presentation } from './presentation.ts'
 import type { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -37,9 +37,12 @@ export interface Turn {
   /** This turn's settled calls by id; `order` says in which order they were asked for. */
   readonly settled: Map<string, ToolCall>
   readonly order: string[]
-  usage: Usage
+  /** Replaced and never changed. */
+  usage: TurnUsage
   /** Tools whose missing declarations were told of. */
   readonly warned: Set<string>
+  /** The turn around this one, when it runs inside a call. */
+  readonly parent: Turn | undefined
   /** How deep this turn is nested in others. */
   readonly depth: number
 }

@@ -135,6 +135,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'TurnStatus',
       'TurnStream',
       'TurnToolCallContent',
+      'TurnUsage',
       'VerifyFault',
       'VerifyOptions',
       'VerifyReport',

@@ -2,12 +2,13 @@ import { BobbinError } from '../core/error.ts'
 import { Message } from '../records/message.ts'
 import { Media } from '../spool/media.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
-import { outputRequest } from './structured-output.ts'
+import type { TurnSeed } from './open-turn.ts'
+import { outputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 
-/** Refuses input that no turn can be made of, before anything is touched. */
-export function checkInput(input: TurnInput): void {
+/** Gives what a turn is opened with; refuses input that none can be made of, before anything is touched. */
+export function checkInput(input: TurnInput): TurnSeed {
   requireInput(input)
   const { conversation, message, attachments = [] } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
@@ -20,21 +21,22 @@ export function checkInput(input: TurnInput): void {
   if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
     throw invalid('conversation', 'must be a non-empty string, or be left out')
   }
-  checkRest(input)
+  return seedOf(input)
 }
 
 /** Refuses what no turn can go on with. */
-export function checkResume(input: ResumeInput): void {
-  checkRecover(input)
+export function checkResume(input: ResumeInput): TurnSeed {
+  const seed = checkRecover(input)
   const { decisions } = input
   if (!Array.isArray(decisions)) throw invalid('decisions', 'must be a list; it may be empty')
+  return seed
 }
 
 /** Refuses to pick up nothing in particular. */
-export function checkRecover(input: RecoverInput): void {
+export function checkRecover(input: RecoverInput): TurnSeed {
   requireInput(input)
   if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
-  checkRest(input)
+  return seedOf(input)
 }
 
 function requireInput(input: unknown): void {
@@ -43,11 +45,13 @@ function requireInput(input: unknown): void {
 }
 
 /** What every way into a turn takes; found out later, it would leave the conversation held by nobody. */
-function checkRest({ signal, output }: Pick<TurnInput, 'signal' | 'output'>): void {
+function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnSeed {
+  const { conversation, signal, output, force } = input as Partial<TurnInput & RecoverInput>
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
   }
-  if (output !== undefined) outputRequest(output)
+  const shape = output === undefined ? undefined : outputShape(output)
+  return { conversation, signal, force, output: shape }
 }
 
 /** Puts what the user said into the conversation. */

@@ -7,6 +7,7 @@ import { memoryStore } from '../store/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+import type { Executor } from './executor.ts'
 import type { CallSubject, Middleware } from './middleware.ts'
 import type { TurnOutcome } from './outcome.ts'
 import { TurnRunner } from './turn-runner.ts'
@@ -367,6 +368,29 @@ describe('structured output', () => {
     const { conversation } = outcome
     const [last] = (await store.find({ conversation, kind: 'turn-end' })).entries
     expect(last?.entry.data).toMatchObject({ status: end.status })
+  })
+
+  it('is made out once, so that an answer is held to what the model was told', async () => {
+    const properties: Record<string, object> = { disk: { type: 'integer' } }
+    let readings = 0
+    const plain = {
+      type: 'object' as const,
+      get properties() {
+        readings++
+        return { ...properties }
+      },
+      required: ['disk'],
+    }
+    const executor: Executor = async ({ output }) => {
+      expect(output?.schema['properties']).toEqual({ disk: { type: 'integer' } })
+      properties['disk'] = { type: 'string' }
+      return { answer: '{"disk":7}' }
+    }
+    const run = new TurnRunner({ executor }).run({ message: 'go', output: plain })
+    const atFirst = readings
+    const { status, output } = await run
+    expect({ status, output }).toEqual({ status: 'completed', output: { disk: 7 } })
+    expect(readings).toBe(atFirst)
   })
 
   it('is given again, and checked, where a turn goes on', async () => {

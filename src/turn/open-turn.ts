@@ -10,7 +10,7 @@ import { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { secretScrubber } from './secret-scrubber.ts'
 import { resultSpool } from './small-results.ts'
-import { type OutputSchema, outputRequest } from './structured-output.ts'
+import type { OutputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { turnContext } from './turn-context.ts'
 import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
@@ -20,11 +20,11 @@ import { NO_USAGE } from './turn-usage.ts'
 /** What a turn is opened with. */
 export interface TurnSeed {
   /** A new one unless given. */
-  readonly conversation?: string
-  readonly signal?: AbortSignal
-  readonly output?: OutputSchema
+  readonly conversation?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly output?: OutputShape | undefined
   /** Takes the conversation although another runner's lease still runs. */
-  readonly force?: boolean
+  readonly force?: boolean | undefined
   /** The turn around this one, when it runs inside a call. */
   readonly parent?: Turn
 }
@@ -89,7 +89,7 @@ export async function openTurn(
       ctx: turnContext({
         turnId,
         signal,
-        output: seed.output && outputRequest(seed.output),
+        output: seed.output?.request,
         conversation,
         request,
         guard,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import { ARGUMENT_LIMITS, parseArguments } from '../core/strict-json.ts'
-import type { InputSchema } from '../tools/input-schema.ts'
+import type { InputSchema, Validator } from '../tools/input-schema.ts'
 import { compileSchema } from '../tools/schema-validation.ts'
 import { errorText } from './error-text.ts'
 import type { Interruption } from './interruption.ts'
@@ -12,9 +12,16 @@ export type OutputSchema = InputSchema
 const SCHEMA = { name: 'output', path: 'output', code: 'E_INVALID_TURN_INPUT' } as const
 const ANSWER = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
 
-/** What a model is told about the shape of its answer. */
-export function outputRequest(schema: OutputSchema): { name: string; schema: JsonObject } {
-  return { name: 'answer', schema: compileSchema(schema, SCHEMA).jsonSchema }
+/** The shape of an answer, made out once for a turn: what a model is told, and what its answer is held to. */
+export interface OutputShape {
+  readonly request: { readonly name: string; readonly schema: JsonObject }
+  readonly validate: Validator
+}
+
+/** Makes out a schema, or says why it cannot be used. */
+export function outputShape(schema: OutputSchema): OutputShape {
+  const { jsonSchema, validate } = compileSchema(schema, SCHEMA)
+  return { request: { name: 'answer', schema: jsonSchema }, validate }
 }
 
 /**
@@ -23,13 +30,13 @@ export function outputRequest(schema: OutputSchema): { name: string; schema: Jso
  */
 export async function outputOf(
   end: DispatchEnd,
-  schema: OutputSchema | undefined,
+  shape: OutputShape | undefined,
   interruption: Interruption,
 ): Promise<DispatchEnd & { output?: unknown }> {
-  if (schema === undefined || end.status !== 'completed') return end
+  if (shape === undefined || end.status !== 'completed') return end
   try {
     const answer = parseArguments(end.text, ARGUMENT_LIMITS, ANSWER)
-    const checking = compileSchema(schema, SCHEMA).validate(answer)
+    const checking = shape.validate(answer)
     const result =
       checking instanceof Promise ? await interruption.watch.orAborted(checking) : checking
     if (result.ok) return { ...end, output: result.value }

@@ -62,9 +62,9 @@ export class TurnRunner {
   async run<S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
-    checkInput(input)
+    const seed = checkInput(input)
     const begin = (turn: Turn) => addUserMessage(turn, input)
-    const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'abandon', begin })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'abandon', begin })
     return outcome as TurnOutcome<OutputOf<S>>
   }
 
@@ -79,7 +79,7 @@ export class TurnRunner {
   async resume<S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
-    checkResume(input)
+    const seed = checkResume(input)
     const { conversation } = input
     const { store } = this.#settings
     await this.#requireConversation(conversation)
@@ -89,7 +89,7 @@ export class TurnRunner {
       const origin = Object.freeze({ turnId: gate.turnId, conversation })
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }
-    const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'resume' })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'resume' })
     return outcome as TurnOutcome<OutputOf<S>>
   }
 
@@ -97,9 +97,9 @@ export class TurnRunner {
   async recover<S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
   ): Promise<TurnOutcome<OutputOf<S>>> {
-    checkRecover(input)
+    const seed = checkRecover(input)
     await this.#requireConversation(input.conversation)
-    const outcome = await runTurn(this.#settings, this.#buses, input, { policy: 'recover' })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'recover' })
     return outcome as TurnOutcome<OutputOf<S>>
   }
 

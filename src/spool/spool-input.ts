@@ -1,13 +1,35 @@
 import { BobbinError } from '../core/error.ts'
 import type { SpoolInput } from './spool-store.ts'
+import { stopStream } from './unread-stream.ts'
 
 /** How much of a string is encoded at once. */
 const STRING_SLICE = 256 * 1024
 
-/** The bytes of anything that can be spooled, in pieces; text becomes UTF-8. */
-export async function* bytesOf(data: SpoolInput): AsyncGenerator<Uint8Array> {
+/** What is read from, and the way to end it while it is waited for. */
+export interface Source {
+  readonly bytes: AsyncGenerator<Uint8Array>
+  /** A generator that waits cannot be told to return: its source can. */
+  stop(): void
+}
+
+/** Anything that can be spooled, as bytes in pieces; text becomes UTF-8. */
+export function sourceOf(data: SpoolInput): Source {
+  const opened: Opened = { reader: undefined }
+  const stop = () => stopStream(opened.reader ?? data)
+  return { bytes: encoded(chunksOf(data, opened)), stop }
+}
+
+/** The bytes of anything that can be spooled. */
+export const bytesOf = (data: SpoolInput): AsyncGenerator<Uint8Array> => sourceOf(data).bytes
+
+/** A web stream that is read can be cancelled by its reader only. */
+interface Opened {
+  reader: ReadableStreamDefaultReader<Uint8Array | string> | undefined
+}
+
+async function* encoded(chunks: AsyncGenerator<unknown>): AsyncGenerator<Uint8Array> {
   const pending: Pending = { high: '' }
-  for await (const chunk of chunksOf(data)) {
+  for await (const chunk of chunks) {
     if (typeof chunk === 'string') yield* encode(chunk, pending)
     else if (isBytes(chunk)) {
       yield* finish(pending)
@@ -51,10 +73,10 @@ function* finish(pending: Pending): Generator<Uint8Array> {
   pending.high = ''
 }
 
-async function* chunksOf(data: unknown): AsyncGenerator<unknown> {
+async function* chunksOf(data: unknown, opened: Opened): AsyncGenerator<unknown> {
   if (typeof data === 'string' || isBytes(data)) yield data
+  else if (isReadableStream(data)) yield* fromReader((opened.reader = data.getReader()))
   else if (isAsyncIterable(data)) yield* data
-  else if (isReadableStream(data)) yield* fromReader(data.getReader())
   else if (isSyncIterable(data) && !ArrayBuffer.isView(data)) yield* data
   else {
     const advice = adviceOn(data, 'Encode it first, for example with `JSON.stringify`.')
@@ -65,7 +87,7 @@ async function* chunksOf(data: unknown): AsyncGenerator<unknown> {
   }
 }
 
-/** Some platforms have web streams that are not async iterable yet. */
+/** Some platforms have web streams that are not async iterable yet, and a reader can be cancelled while it waits. */
 async function* fromReader(
   reader: ReadableStreamDefaultReader<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array | string> {

@@ -1,7 +1,7 @@
 import { sha256Hex, sha256Stream } from '#hash'
 import { pacer } from './event-loop.ts'
 import { BLOCK_BYTES, LineCounter, type LineIndex } from './line-index.ts'
-import { bytesOf } from './spool-input.ts'
+import { type Source, sourceOf } from './spool-input.ts'
 import type { SpoolInput } from './spool-store.ts'
 
 /** Where the blocks of a spool go, and what may end the winding. */
@@ -35,7 +35,7 @@ export async function wind(data: SpoolInput, winding: Winding): Promise<LineInde
     signal?.throwIfAborted()
   }
 
-  for await (const bytes of untilAborted(bytesOf(data), signal)) {
+  for await (const bytes of untilAborted(sourceOf(data), signal)) {
     for (let at = 0; at < bytes.length; ) {
       const piece = bytes.subarray(at, at + BLOCK_BYTES - filled)
       buffer.set(piece, filled)
@@ -72,21 +72,21 @@ async function windSmall(bytes: Uint8Array, { signal, put }: Winding): Promise<L
 }
 
 /** Ends the wait for a source that has stopped giving when the signal aborts. */
-async function* untilAborted<T>(
-  source: AsyncGenerator<T>,
+async function* untilAborted(
+  { bytes, stop }: Source,
   signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
+): AsyncGenerator<Uint8Array> {
   if (signal === undefined) {
-    yield* source
+    yield* bytes
     return
   }
   // One rejection at a time: racing every step against one lasting promise would pile up reactions on it.
   let abort = () => {}
   const onAbort = () => abort()
   const next = () =>
-    new Promise<IteratorResult<T>>((resolve, reject) => {
+    new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
       abort = () => reject(signal.reason)
-      source.next().then(resolve, reject)
+      bytes.next().then(resolve, reject)
     })
   signal.addEventListener('abort', onAbort, { once: true })
   let finished = false
@@ -103,6 +103,9 @@ async function* untilAborted<T>(
   } finally {
     signal.removeEventListener('abort', onAbort)
     // A source that hangs would hang here too, so its clean-up is not waited for.
-    if (!finished) void source.return(undefined).catch(() => undefined)
+    if (!finished) {
+      void bytes.return(undefined).catch(() => undefined)
+      stop()
+    }
   }
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from '../core/json.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
+import { holdErrors, letGo, stopStream } from '../spool/unread-stream.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
 import { toolShortcuts } from '../tools/tool.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
@@ -39,6 +40,8 @@ export class CallAttempt implements ExecutionContext, Watched {
   #reason: DOMException | undefined
   #end: AttemptEnd | undefined
   #resolve: ((end: AttemptEnd) => void) | undefined
+  /** What the handler returned, while it is wound onto a spool, which may refuse it unread or hang. */
+  #output: ToolOutput
 
   constructor(turn: Turn, call: AdmittedCall) {
     const { asked, intent, tool, value } = call
@@ -90,13 +93,11 @@ export class CallAttempt implements ExecutionContext, Watched {
   #settle(output: ToolOutput): AttemptEnd | Promise<AttemptEnd> {
     // Nobody waits any more: whatever came is not wound onto the spool.
     if (this.isAborted()) {
-      if (!(output instanceof ReadableStream)) return DISCARDED
-      return output.cancel().then(
-        () => DISCARDED,
-        () => DISCARDED,
-      )
+      letGo(output)
+      return DISCARDED
     }
     const text = typeof output === 'string' ? this.#turn.scrubber.text(output) : output
+    if (typeof output === 'object') this.#output = output
     const results = settleOutput(this.#call.tool, text, this.#spool, this)
     return results instanceof Promise ? results.then(okEnd) : okEnd(results)
   }
@@ -109,6 +110,7 @@ export class CallAttempt implements ExecutionContext, Watched {
 
   #afterError(error: unknown): AttemptEnd {
     if (this.#end === undefined && this.isAborted()) this.onAbort()
+    this.#stop()
     if (this.#end === undefined) return this.#over(failedEnd(error, this.#turn.scrubber.text))
     if (!isObedience(error, this.#reason)) this.#late('it failed')
     return this.#end
@@ -135,6 +137,13 @@ export class CallAttempt implements ExecutionContext, Watched {
     const end = this.#over(gaveUpEnd(this.#call.tool, settlement, text))
     this.#resolve?.(end)
     this.#controller?.abort(this.#reason)
+    // Behind the signal, so that whoever hears it knows why.
+    this.#stop()
+  }
+
+  /** Ends a stream that nobody reads to its end. */
+  #stop(): void {
+    if (this.#output !== undefined) stopStream(this.#output)
   }
 
   #late(came: string): void {
@@ -180,7 +189,14 @@ export class CallAttempt implements ExecutionContext, Watched {
     data: SpoolInput,
     Class: SpooledArtifactConstructor = SpooledArtifact,
   ): Promise<Artifact> {
-    return new Class(await this.#spool.write(data))
+    holdErrors(data)
+    if (this.isAborted()) {
+      letGo(data)
+      this.signal.throwIfAborted()
+    }
+    const isThere = typeof data === 'string' || data instanceof Uint8Array
+    const reader = await this.#spool.write(data, isThere ? undefined : { signal: this.signal })
+    return new Class(reader)
   }
 
   now(): number {

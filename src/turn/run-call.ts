@@ -3,6 +3,7 @@ import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
+import { holdErrors } from '../spool/unread-stream.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -169,7 +170,9 @@ function sameCall(
 }
 
 function spoolOn(spool: Pick<SpoolStore, 'write'>): CallSubject['spool'] {
-  const wind = async (data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) =>
-    new Class(await spool.write(data))
+  const wind = async (data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) => {
+    holdErrors(data)
+    return new Class(await spool.write(data))
+  }
   return wind as CallSubject['spool']
 }

@@ -8,6 +8,7 @@ import { isArtifact, type SpooledArtifactConstructor } from '../spool/artifact.t
 import { Media } from '../spool/media.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
+import { holdErrors } from '../spool/unread-stream.ts'
 import { MAX_BLOB_BYTES } from '../store/store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
@@ -41,7 +42,10 @@ export function settleOutput(
   if (typeof output === 'string') return wound(tool, output, spool, abort)
   if (Media.isMedia(output)) return output.spooled(spool, optionsOf(abort))
   if (isArtifact(output)) return ownArtifact(output as SpooledArtifact, spool)
-  if (isSpoolInput(output)) return wound(tool, output, spool, abort)
+  if (isSpoolInput(output)) {
+    holdErrors(output)
+    return wound(tool, output, spool, abort)
+  }
   if (Array.isArray(output) && output.some(isFinished)) return settleList(output, spool, abort)
   const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
   const json = jsonText(output, spool)

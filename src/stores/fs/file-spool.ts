@@ -6,6 +6,7 @@ import type { LineIndex } from '../../spool/line-index.ts'
 import { spoolCorrupt, spoolNotFound } from '../../spool/spool-errors.ts'
 import { assertGrace, assertQuota } from '../../spool/spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from '../../spool/spool-store.ts'
+import { holdErrors } from '../../spool/unread-stream.ts'
 import { blockCache } from './block-cache.ts'
 import { blobFacts, fileSource, indexOfFile, storedIndex } from './file-source.ts'
 import { type FileSystem, nodeFileSystem } from './file-system.ts'
@@ -62,6 +63,8 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
     durable: true,
 
     async write(data, { signal } = {}) {
+      // A folder has to be there before the first byte is asked for.
+      holdErrors(data)
       const reservation = await quota.reserve()
       const id = newId()
       underWay.add(id)

@@ -68,6 +68,29 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'shows what comes after a page, though the newest conversations were deleted since',
+    async run({ store }) {
+      const note = async (conversation: string, id: string) => {
+        const { epoch } = await store.acquire(conversation, { owner: 'test', force: true })
+        await store.append(conversation, epoch, [sample.note('t', id)])
+      }
+      for (const name of ['a', 'b', 'c']) await note(name, '1')
+      const { next = '' } = await store.find({ limit: 3 })
+      const newsOf = async () => {
+        const { entries } = await store.find({ after: next })
+        return entries.map(({ conversation, entry }) => `${conversation} ${entry.seq}`)
+      }
+      await store.delete('c')
+      await store.delete('b')
+      await note('a', '2')
+      assert.deepEqual(await newsOf(), ['a 2'])
+      await store.delete('a')
+      await note('b', '1')
+      await note('c', '1')
+      assert.deepEqual(await newsOf(), ['b 1', 'c 1'])
+    },
+  },
+  {
     name: 'deletes the conversations of turns inside with the one around them, and no others',
     async run({ store }) {
       const inside = async (id: string, conversation?: string) => {

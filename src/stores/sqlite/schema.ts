@@ -67,6 +67,11 @@ const MIGRATIONS: readonly string[] = [
     bytes BLOB NOT NULL
   ) STRICT;
   `,
+  // The highest position that deleted entries had: SQLite would give it again, behind pages already read.
+  `
+  CREATE TABLE bobbin_positions (used INTEGER NOT NULL) STRICT;
+  INSERT INTO bobbin_positions VALUES (0);
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

@@ -23,6 +23,9 @@ const OPENING = `LEFT JOIN bobbin_entries e
   ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
 const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
+const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
+/** Null, for SQLite to count on from the last entry, unless later ones were deleted. */
+const NEXT_POSITION = `(SELECT used + 1 FROM bobbin_positions WHERE used > ${LAST_POSITION})`
 
 /** What most appends need of a conversation: each column more costs as much as a page. */
 const APPENDED_TO =
@@ -203,6 +206,7 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
                 SELECT 1 FROM bobbin_references o WHERE o.digest = r.digest AND o.conversation <> ?))`,
           )
           .run([known.ref, known.ref])
+        sqlite.statement(`UPDATE bobbin_positions SET used = max(used, ${LAST_POSITION})`).run([])
         sqlite.statement('DELETE FROM bobbin_conversations WHERE ref = ?').run([known.ref])
         return true
       }),
@@ -237,7 +241,8 @@ function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {
 function insert(sqlite: Sqlite, known: AppendedTo, batch: AppendBatch): void {
   const { ref } = known
   const addEntry = sqlite.statement(
-    `INSERT INTO bobbin_entries (conversation, ${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS})
+      VALUES (${NEXT_POSITION}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   for (const entry of batch.entries) addEntry.run([ref, ...entryValues(entry)])
   for (const { id, state, digest, body } of batch.gates) {

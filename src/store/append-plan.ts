@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import type { AppendRequest } from './append-request.ts'
 import { ENTRY_VERSION, type Entry, type GateClosing, type NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import { columnText, type EntryStamp, encodeEntry } from './entry-text.ts'
@@ -6,41 +7,20 @@ import type { Gate } from './gate.ts'
 import { closedGate, decodeGate, encodeGate, openedGate } from './gate-row.ts'
 import { plainEntry } from './lasting-entry.ts'
 import { LazySeal } from './lazy-seal.ts'
+import type { BlobRow, MemoryBatch, MemoryState } from './memory-append.ts'
 import { MemoryRow } from './memory-row.ts'
 import { type Redact, redactEntry } from './redaction.ts'
 import { sealOf } from './seal.ts'
 import { isText, MAX_BLOB_BYTES, type StoredBlob } from './store.ts'
-import type {
-  AppendBatch,
-  AppendPlan,
-  AppendState,
-  BlobRow,
-  ConversationRow,
-  EntryRow,
-  GateRow,
-  LastingAppend,
-  MemoryBatch,
-  MemoryState,
-} from './store-driver.ts'
+import type { AppendBatch, AppendPlan, AppendState } from './store-driver.ts'
 import { invalidInput, notFound } from './store-errors.ts'
-
-/** What an append is made of. */
-export interface AppendRequest extends LastingAppend {
-  /** What imported entries bring along; they also may close gates that nobody decided here. */
-  readonly imported?: readonly ImportedStamp[] | undefined
-}
+import type { ConversationRow, EntryRow, GateRow } from './store-rows.ts'
 
 /** What all appends of a store have in common. */
 export interface AppendSettings {
   readonly redact: Redact | undefined
   /** The key, asked for when a turn ends. */
   readonly key: (row: ConversationRow) => Uint8Array
-}
-
-/** What an entry keeps of its life in another store. */
-export interface ImportedStamp {
-  readonly time: number
-  readonly redacted?: readonly string[]
 }
 
 /** Turns entries into rows: stamps, redacts, hashes, seals, and moves the gates they open and close. */

@@ -1,7 +1,7 @@
 import { BobbinError } from '../core/error.ts'
 import { KEY_BYTES, keyCheckOf } from './seal.ts'
-import type { ConversationRow } from './store-driver.ts'
 import { invalidInput } from './store-errors.ts'
+import type { ConversationRow } from './store-rows.ts'
 
 export interface ConversationKeys {
   /** Makes what a new conversation stores: a random key, or only a check of the one given. */

@@ -2,12 +2,8 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { BobbinError } from '../core/error.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import {
-  type AppendRequest,
-  type AppendSettings,
-  assertBlobs,
-  PlannedAppend,
-} from './append-plan.ts'
+import { type AppendSettings, assertBlobs, PlannedAppend } from './append-plan.ts'
+import type { AppendRequest } from './append-request.ts'
 import { APPENDED } from './appended.ts'
 import { conversationKeys } from './conversation-keys.ts'
 import { createGates } from './create-gates.ts'
@@ -25,7 +21,7 @@ import {
   type Store,
   type StoredBlob,
 } from './store.ts'
-import type { AppendOutcome, ConversationRow, StoreDriver } from './store-driver.ts'
+import type { AppendOutcome, StoreDriver } from './store-driver.ts'
 import { invalidInput, notFound, staleRunner } from './store-errors.ts'
 import {
   columnFilter,
@@ -36,6 +32,7 @@ import {
   textColumn,
   wholeNumber,
 } from './store-input.ts'
+import type { ConversationRow } from './store-rows.ts'
 import { verifyConversation } from './verify-conversation.ts'
 
 /** What every store takes. */

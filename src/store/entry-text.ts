@@ -2,8 +2,8 @@ import { sha256Hex } from '#hash'
 import { canonicalStringify } from '../core/canonical.ts'
 import { BobbinError } from '../core/error.ts'
 import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry } from './entry.ts'
-import type { EntryRow, EntryText } from './store-driver.ts'
 import { invalidInput, storeCorrupt } from './store-errors.ts'
+import type { EntryRow, EntryText } from './store-rows.ts'
 
 /** The most that one entry may hold; what is larger belongs on the spool. */
 export const MAX_ENTRY_CHARS = 32 * 1024 * 1024

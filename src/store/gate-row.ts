@@ -10,8 +10,8 @@ import {
   type GateState,
   type NewGateDecision,
 } from './gate.ts'
-import type { GateRow } from './store-driver.ts'
 import { gateState, invalidInput, storeCorrupt } from './store-errors.ts'
+import type { GateRow } from './store-rows.ts'
 
 /** States that nothing leads out of. */
 export const CLOSED_STATES: readonly string[] = ['consumed', 'expired', 'abandoned']

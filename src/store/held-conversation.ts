@@ -1,8 +1,10 @@
 import type { NewEntry } from './entry.ts'
 import { idColumn } from './entry-text.ts'
 import type { LazySeal } from './lazy-seal.ts'
+import type { MemoryState } from './memory-append.ts'
 import { type AppendStamp, LogRange, MemoryLog } from './memory-log.ts'
-import type { ConversationRow, GateRow, HeldRow, MemoryState } from './store-driver.ts'
+import type { MemoryRow } from './memory-row.ts'
+import type { ConversationRow, GateRow } from './store-rows.ts'
 
 /** A conversation's row, live or as it was when somebody asked; its seal is computed when it is read. */
 export class MemoryConversation implements ConversationRow {
@@ -64,7 +66,7 @@ export class HeldConversation implements MemoryState {
   }
 
   /** The entry of a kind with an id. */
-  find(kind: string, id: string): HeldRow | undefined {
+  find(kind: string, id: string): MemoryRow | undefined {
     const index = this.#ofKind(kind)?.get(id)
     return index === undefined ? undefined : this.log.at(index)
   }
@@ -87,7 +89,7 @@ export class HeldConversation implements MemoryState {
     this.log.keep(entry, stamp)
   }
 
-  add(entry: HeldRow, stamp: AppendStamp): void {
+  add(entry: MemoryRow, stamp: AppendStamp): void {
     this.#index(entry.kind, entry.id)
     this.log.add(entry, stamp)
     if (entry.sealing !== undefined) {

@@ -3,7 +3,7 @@ import { EFFECT_UNKNOWN } from '../records/effect-unknown.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { ImportedStamp } from './append-plan.ts'
+import type { AppendRequest } from './append-request.ts'
 import type { Entry, Intent, NewEntry } from './entry.ts'
 import { referencesOf } from './entry-references.ts'
 import type { ExportedEntry } from './export-conversation.ts'
@@ -16,13 +16,7 @@ import type { ImportOptions, ImportReport, Store } from './store.ts'
 export interface ImportTarget extends ImportOptions {
   readonly store: Store
   readonly spool?: SpoolStore
-  readonly append: (request: {
-    readonly conversation: string
-    readonly epoch: number
-    readonly entries: readonly NewEntry[]
-    readonly blobs: readonly Uint8Array[]
-    readonly imported: readonly ImportedStamp[]
-  }) => Promise<readonly Entry[]>
+  readonly append: (request: AppendRequest) => Promise<readonly Entry[]>
 }
 
 const LEASE_MS = 10 * 60_000

@@ -1,6 +1,6 @@
 import type { SmallText } from '../spool/small-text.ts'
+import type { BlobRow } from './memory-append.ts'
 import { isText, type StoredBlob } from './store.ts'
-import type { BlobRow } from './store-driver.ts'
 
 /** Small results by digest. Texts find their places when somebody looks: most are never asked for again. */
 export class MemoryBlobs {

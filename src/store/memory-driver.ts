@@ -3,10 +3,12 @@ import { idColumn } from './entry-text.ts'
 import { CLOSED_STATES } from './gate-row.ts'
 import { HeldConversation, hasDuplicate, MemoryConversation } from './held-conversation.ts'
 import { LastingEntry } from './lasting-entry.ts'
+import type { MemoryBatch } from './memory-append.ts'
 import { MemoryBlobs } from './memory-blobs.ts'
 import type { AppendStamp } from './memory-log.ts'
 import { type EntryFilter, isText } from './store.ts'
-import type { EntryRow, FoundText, HeldRow, MemoryBatch, StoreDriver } from './store-driver.ts'
+import type { StoreDriver } from './store-driver.ts'
+import type { EntryRow, FoundText } from './store-rows.ts'
 
 /** The tables of a store as plain collections; no method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
@@ -212,7 +214,7 @@ function byCodePoint(a: string, b: string): number {
 const isKept = (entry: NewEntry) => entry instanceof LastingEntry && entry.kind !== 'turn-end'
 
 interface Placed {
-  readonly row: HeldRow
+  readonly row: EntryRow
   readonly conversation: string
   readonly position: number
 }

@@ -1,7 +1,6 @@
 import type { EntryKind, NewEntry } from './entry.ts'
 import { LastingEntry } from './lasting-entry.ts'
 import { MemoryRow } from './memory-row.ts'
-import type { HeldRow } from './store-driver.ts'
 
 /** What entries share that follow each other. */
 export interface AppendStamp {
@@ -31,12 +30,12 @@ export class MemoryLog {
     this.#cells.push(data, kind, stamp)
   }
 
-  add(row: HeldRow, stamp: AppendStamp): void {
+  add(row: MemoryRow, stamp: AppendStamp): void {
     this.#cells.push(row, row.kind, stamp)
   }
 
   /** The entry at an index, which is one less than its `seq`. */
-  at(index: number): HeldRow {
+  at(index: number): MemoryRow {
     const held = this.#cells[index * CELLS] as object
     if (held instanceof MemoryRow) return held
     const { turnId, time, epoch } = this.#stamp(index)
@@ -56,8 +55,8 @@ export class MemoryLog {
     return this.#cells[index * CELLS + 2] as AppendStamp
   }
 
-  slice(from: number, to: number): readonly HeldRow[] {
-    const rows: HeldRow[] = []
+  slice(from: number, to: number): readonly MemoryRow[] {
+    const rows: MemoryRow[] = []
     for (let index = from; index < Math.min(to, this.length); index++) rows.push(this.at(index))
     return rows
   }
@@ -75,7 +74,7 @@ export class LogRange {
     this.#to = to
   }
 
-  rows(): readonly HeldRow[] {
+  rows(): readonly MemoryRow[] {
     return this.#log.slice(this.#from, this.#to)
   }
 }

@@ -2,10 +2,10 @@ import type { NewEntry } from './entry.ts'
 import { columnsOf, columnText, encodeEntry, idColumn } from './entry-text.ts'
 import { LastingEntry, plainEntry } from './lasting-entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
-import type { EntryRow, HeldRow } from './store-driver.ts'
+import type { EntryRow } from './store-rows.ts'
 
 /** An entry in memory: what cannot change is written out and hashed when somebody first reads it. */
-export class MemoryRow implements HeldRow {
+export class MemoryRow implements EntryRow {
   readonly seq: number
   readonly time: number
   readonly kind: string

@@ -1,6 +1,7 @@
-import type { NewEntry } from './entry.ts'
-import type { LazySeal } from './lazy-seal.ts'
-import type { EntryFilter, StoredBlob } from './store.ts'
+import type { AppendRequest } from './append-request.ts'
+import type { MemoryBatch, MemoryState } from './memory-append.ts'
+import type { EntryFilter } from './store.ts'
+import type { ConversationRow, EntryRow, EntryText, FoundText, GateRow } from './store-rows.ts'
 
 /**
  * What a database does for `createStore`: rows in, rows out, each method one transaction. Digests, seals,
@@ -21,7 +22,7 @@ export interface StoreDriver {
    * Keeps entries that never change and texts as they are, where nothing else is in an append; gives
    * undefined where something is. Only for drivers that hold the rows themselves.
    */
-  keep?(append: LastingAppend, now: number): AppendOutcome | undefined
+  keep?(request: AppendRequest, now: number): AppendOutcome | undefined
   /** Entries from `from` on in order of `seq`, at most `limit`. */
   texts(conversation: string, from: number, limit: number): Promise<readonly EntryText[]>
   /** The same with every column, for verification. */
@@ -42,58 +43,6 @@ export interface StoreDriver {
   references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
   delete(conversation: string): Promise<boolean>
   close(): Promise<void>
-}
-
-export interface ConversationRow {
-  readonly id: string
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly epoch: number
-  readonly owner: string
-  readonly leaseUntil: number
-  /** The last `seq`. */
-  readonly length: number
-  /** The `seq` of the last turn end, and its seal; 0 and empty before the first. */
-  readonly sealedSeq: number
-  readonly seal: string
-  /** Null when only the application knows the key. */
-  readonly key: Uint8Array | null
-  /** Tells a right key from a wrong one. */
-  readonly keyCheck: string
-}
-
-/** What it takes to read an entry back. */
-export interface EntryText {
-  readonly seq: number
-  readonly digest: string
-  readonly seal: string | null
-  /** The whole entry as canonical JSON. */
-  readonly body: string
-}
-
-/** An entry as stored: all of it is in `body`, the columns are for searching. */
-export interface EntryRow extends EntryText {
-  readonly kind: string
-  readonly turn: string
-  readonly id: string | null
-  readonly tool: string | null
-  readonly checksum: string | null
-  readonly settlement: string | null
-  readonly time: number
-}
-
-export interface FoundText extends EntryText {
-  readonly conversation: string
-  /** Grows with every entry: of the conversation if the filter names one, of the store otherwise. */
-  readonly position: number
-}
-
-export interface GateRow {
-  readonly conversation: string
-  readonly id: string
-  readonly state: string
-  readonly digest: string
-  readonly body: string
 }
 
 export interface GateQuery {
@@ -129,42 +78,6 @@ export interface AppendPlan {
   prepare(state: AppendState): AppendBatch
   /** The same for a driver that holds the rows themselves: they are written out when they are read. */
   hold(state: MemoryState): MemoryBatch
-}
-
-/** An append as the store was asked for it. */
-export interface LastingAppend {
-  readonly conversation: string
-  readonly epoch: number
-  readonly entries: readonly NewEntry[]
-  readonly blobs: readonly StoredBlob[]
-}
-
-/** A row that is written out, hashed and sealed when it is read. */
-export interface HeldRow extends EntryRow {
-  /** Set on the end of a turn. */
-  readonly sealing: LazySeal | undefined
-}
-
-export interface MemoryState extends Pick<AppendState, 'gates'> {
-  readonly row: ConversationRow
-  /** The last seal; absent before the first. */
-  readonly sealing: LazySeal | undefined
-  /** The entries after it, in order. */
-  unsealed(): { rows(): readonly HeldRow[] }
-}
-
-export interface MemoryBatch extends Pick<AppendBatch, 'updatedAt'> {
-  readonly entries: readonly HeldRow[]
-  /** Added or replaced. */
-  readonly gates: ReadonlyMap<string, GateRow>
-  readonly blobs: readonly BlobRow[]
-  /** Some of them more than once. */
-  readonly references: readonly string[]
-}
-
-export interface BlobRow {
-  readonly digest: string
-  readonly blob: StoredBlob
 }
 
 export interface AppendState {

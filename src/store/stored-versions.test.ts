@@ -10,7 +10,7 @@ import type { Gate } from './gate.ts'
 import { gateAt } from './gate-row.ts'
 import { memoryStore } from './memory-store.ts'
 import { sealOf } from './seal.ts'
-import type { EntryText } from './store-driver.ts'
+import type { EntryText } from './store-rows.ts'
 
 // What a released version has written stays as it is: a new version adds a folder.
 const folder = new URL('./fixtures/', import.meta.url)

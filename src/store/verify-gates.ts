@@ -5,7 +5,8 @@ import type { FaultList } from './fault-list.ts'
 import type { Gate, GateRequest } from './gate.ts'
 import { decodeGate, isClosed } from './gate-row.ts'
 import type { VerifyFault } from './store.ts'
-import type { GateRow, StoreDriver } from './store-driver.ts'
+import type { StoreDriver } from './store-driver.ts'
+import type { GateRow } from './store-rows.ts'
 
 /** What the log says of each gate, by its column form. */
 export interface GateTrail {

@@ -1,10 +1,6 @@
 import { sqlFilter } from '../../store/sql-filter.ts'
-import type {
-  AppendOutcome,
-  ConversationRow,
-  EntryRow,
-  StoreDriver,
-} from '../../store/store-driver.ts'
+import type { AppendOutcome, StoreDriver } from '../../store/store-driver.ts'
+import type { ConversationRow, EntryRow } from '../../store/store-rows.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'

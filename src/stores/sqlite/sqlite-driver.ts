@@ -1,5 +1,6 @@
 import { sqlFilter } from '../../store/sql-filter.ts'
-import type { AppendBatch, ConversationRow, StoreDriver } from '../../store/store-driver.ts'
+import type { AppendBatch, StoreDriver } from '../../store/store-driver.ts'
+import type { ConversationRow } from '../../store/store-rows.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'

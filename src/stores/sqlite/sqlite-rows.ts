@@ -4,7 +4,7 @@ import type {
   EntryText,
   FoundText,
   GateRow,
-} from '../../store/store-driver.ts'
+} from '../../store/store-rows.ts'
 import type { SqliteRow, SqliteValue } from './sqlite-database.ts'
 
 /** The columns of an entry, in the order of `entryValues`. */

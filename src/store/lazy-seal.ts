@@ -4,6 +4,11 @@ interface Sealed {
   readonly digest: string
 }
 
+interface Sealable extends Sealed {
+  readonly kind: string
+  sealing: LazySeal | undefined
+}
+
 /** What a seal is made of, as long as nobody has asked for it. */
 interface Parts {
   readonly key: Uint8Array
@@ -12,6 +17,22 @@ interface Parts {
   /** The entries of the turn that were there before those of the append that ends it. */
   readonly before: { rows(): readonly Sealed[] } | undefined
   readonly rows: readonly Sealed[]
+}
+
+/** What the seals of rows begin with. */
+type Beginning = Omit<Parts, 'rows'>
+
+/** Seals every turn that ends among rows. */
+export function sealRows(rows: readonly Sealable[], beginning: Beginning): void {
+  let { previous, before }: Beginning = beginning
+  let turn: Sealable[] = []
+  for (const row of rows) {
+    turn.push(row)
+    if (row.kind !== 'turn-end') continue
+    row.sealing = previous = new LazySeal({ ...beginning, previous, before, rows: turn })
+    before = undefined
+    turn = []
+  }
 }
 
 /** The seal of a turn whose entries cannot change, computed when it is first read. */

@@ -1,6 +1,6 @@
+import type { BlobRow } from './blob-row.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { MemoryRow } from './memory-row.ts'
-import type { StoredBlob } from './store.ts'
 import type { ConversationRow, GateRow } from './store-rows.ts'
 
 /** What an append builds on in memory. */
@@ -19,13 +19,6 @@ export interface MemoryBatch {
   /** Added or replaced. */
   readonly gates: ReadonlyMap<string, GateRow>
   readonly blobs: readonly BlobRow[]
-  /** Some of them more than once. */
   readonly references: readonly string[]
   readonly updatedAt: number
-}
-
-/** A small result; a text has its bytes made when somebody reads them. */
-export interface BlobRow {
-  readonly digest: string
-  readonly blob: StoredBlob
 }

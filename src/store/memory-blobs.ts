@@ -1,5 +1,5 @@
 import type { SmallText } from '../spool/small-text.ts'
-import type { BlobRow } from './memory-append.ts'
+import type { BlobRow } from './blob-row.ts'
 import { isText, type StoredBlob } from './store.ts'
 
 /** Small results by digest. Texts find their places when somebody looks: most are never asked for again. */

@@ -1,5 +1,5 @@
 import type { NewEntry } from './entry.ts'
-import { columnsOf, columnText, encodeEntry, idColumn } from './entry-text.ts'
+import { columnsOf, columnText, type EntryStamp, encodeEntry, idColumn } from './entry-text.ts'
 import { LastingEntry, plainEntry } from './lasting-entry.ts'
 import type { LazySeal } from './lazy-seal.ts'
 import type { EntryRow } from './store-rows.ts'
@@ -16,22 +16,16 @@ export class MemoryRow implements EntryRow {
   #source: NewEntry | undefined
   #written: EntryRow | undefined
 
-  constructor(
-    entry: NewEntry,
-    seq: number,
-    time: number,
-    epoch: number,
-    redacted: readonly string[] | undefined,
-  ) {
-    this.seq = seq
-    this.time = time
+  constructor(entry: NewEntry, stamp: EntryStamp) {
+    this.seq = stamp.seq
+    this.time = stamp.time
     this.kind = entry.kind
-    this.#epoch = epoch
-    if (entry instanceof LastingEntry && redacted === undefined) {
+    this.#epoch = stamp.epoch
+    if (entry instanceof LastingEntry && stamp.redacted === undefined) {
       this.#source = entry
       this.id = idColumn(entry)
     } else {
-      this.#written = encodeEntry(plainEntry(entry), { seq, time, epoch, redacted })
+      this.#written = encodeEntry(plainEntry(entry), stamp)
       this.id = this.#written.id
     }
   }

@@ -28,11 +28,11 @@ export class LastingEntry {
     turnId: string,
     data: (NewEntry & { kind: K })['data'],
   ): NewEntry {
-    return new LastingEntry(kind, turnId, data) as unknown as NewEntry
+    return LastingEntry.around(kind, turnId, data)
   }
 
-  /** What an entry was before its data was held apart from it. */
-  static restored(kind: EntryKind, turnId: string, data: object): NewEntry {
+  /** For data whose JSON form is that of its kind, which is all that anybody reads of it. */
+  static around(kind: EntryKind, turnId: string, data: object): NewEntry {
     return new LastingEntry(kind, turnId, data) as unknown as NewEntry
   }
 
@@ -41,7 +41,7 @@ export class LastingEntry {
     const { content, attachments, providerData } = message
     const isShort = content !== undefined && content.text.length <= SHORT
     if (isShort && attachments.length === 0 && providerData === undefined) {
-      return new LastingEntry('message', turnId, message) as unknown as NewEntry
+      return LastingEntry.around('message', turnId, message)
     }
     return { kind: 'message', turnId, data: message.toJSON() }
   }
@@ -52,16 +52,15 @@ export class LastingEntry {
     const isShort =
       rawArgs === undefined && effectiveArgs === undefined && providerData === undefined
     if (isShort && (results as SpooledArtifact).toJSON === SpooledArtifact.prototype.toJSON) {
-      return new LastingEntry('settlement', turnId, call) as unknown as NewEntry
+      return LastingEntry.around('settlement', turnId, call)
     }
     return { kind: 'settlement', turnId, data: call.toJSON() }
   }
 
   /** The digest that the entry refers to: a settlement holds its artifact, the others hold none. */
   get reference(): string | undefined {
-    return this.kind === 'settlement'
-      ? (this.data as ToolCall & Referring).results.digest
-      : undefined
+    if (this.kind !== 'settlement') return undefined
+    return (this.data as { readonly results: SpooledArtifact }).results.digest
   }
 
   /** The entry as plain JSON. */
@@ -70,10 +69,6 @@ export class LastingEntry {
     const json: unknown = hasJsonForm(data) ? data.toJSON() : data
     return { kind, turnId, data: json } as NewEntry
   }
-}
-
-interface Referring {
-  readonly results: SpooledArtifact
 }
 
 /** An entry as plain JSON, whoever made it. */

@@ -106,9 +106,9 @@ export function memoryDriver(): StoreDriver {
       if (hasDuplicate(known, entries, idColumn)) return { status: 'duplicate' }
       const others = total - known.log.length
       for (let at = 0; at < entries.length; at++) {
-        const entry = entries[at] as NewEntry
+        const entry = entries[at] as NewEntry & LastingEntry
         known.keep(entry, stampOf(entry.turnId, now, epoch, others))
-        const { reference } = entry as unknown as LastingEntry
+        const { reference } = entry
         if (reference !== undefined) references.push(reference)
       }
       for (const text of texts) {

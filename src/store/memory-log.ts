@@ -40,7 +40,7 @@ export class MemoryLog {
     if (held instanceof MemoryRow) return held
     const { turnId, time, epoch } = this.#stamp(index)
     const kind = this.#cells[index * CELLS + 1] as EntryKind
-    const entry = LastingEntry.restored(kind, turnId, held)
+    const entry = LastingEntry.around(kind, turnId, held)
     const row = new MemoryRow(entry, { seq: index + 1, time, epoch })
     this.#cells[index * CELLS] = row
     return row

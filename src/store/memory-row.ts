@@ -13,7 +13,7 @@ export class MemoryRow implements EntryRow {
   /** Set on the end of a turn. */
   sealing: LazySeal | undefined
   readonly #epoch: number
-  #source: NewEntry | undefined
+  #source: (NewEntry & LastingEntry) | undefined
   #written: EntryRow | undefined
 
   constructor(entry: NewEntry, stamp: EntryStamp) {
@@ -34,7 +34,7 @@ export class MemoryRow implements EntryRow {
   get #row(): EntryRow {
     if (this.#written === undefined) {
       const { seq, time } = this
-      const entry = (this.#source as unknown as LastingEntry).toJSON()
+      const entry = (this.#source as LastingEntry).toJSON()
       this.#written = encodeEntry(entry, { seq, time, epoch: this.#epoch })
       this.#source = undefined
     }

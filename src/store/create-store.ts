@@ -1,29 +1,19 @@
 import { type Clock, systemClock } from '../core/clock.ts'
-import { BobbinError } from '../core/error.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import { type AppendSettings, PlannedAppend } from './append-plan.ts'
-import type { AppendRequest } from './append-request.ts'
-import { APPENDED } from './appended.ts'
-import { assertBlobs } from './blob-row.ts'
 import { conversationKeys } from './conversation-keys.ts'
+import { createAppend } from './create-append.ts'
 import { createGates } from './create-gates.ts'
-import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
-import { assertNewEntry, columnsOf, decodeEntry } from './entry-text.ts'
+import { createLeases } from './create-leases.ts'
+import type { EntryKind, EntryOf } from './entry.ts'
+import { decodeEntry } from './entry-text.ts'
 import { exportConversation } from './export-conversation.ts'
 import { importConversation } from './import-conversation.ts'
-import { LastingEntry } from './lasting-entry.ts'
 import { nestedConversations } from './nested-conversations.ts'
 import type { Redact } from './redaction.ts'
-import {
-  type ConversationInfo,
-  DEFAULT_LEASE_MS,
-  type Lease,
-  type Store,
-  type StoredBlob,
-} from './store.ts'
-import type { AppendOutcome, StoreDriver } from './store-driver.ts'
-import { invalidInput, notFound, staleRunner } from './store-errors.ts'
+import type { ConversationInfo, Store } from './store.ts'
+import type { StoreDriver } from './store-driver.ts'
+import { invalidInput, notFound } from './store-errors.ts'
 import {
   columnFilter,
   conversationId,
@@ -45,8 +35,6 @@ export interface StoreOptions {
   readonly randomBytes?: (length: number) => Uint8Array
 }
 
-const NO_BLOBS: readonly StoredBlob[] = []
-
 /** How many rows are read at a time. */
 const PAGE = 500
 
@@ -67,47 +55,7 @@ export function createStore(
     )
   }
 
-  const settings: AppendSettings = { redact, key: (row) => keys.of(row) }
-
-  const planned = (request: AppendRequest) => {
-    const { conversation, epoch, entries } = request
-    conversationId(conversation)
-    wholeNumber(epoch, 'epoch', 0)
-    for (let i = 0; i < entries.length; i++) {
-      const entry = entries[i] as NewEntry
-      // One of our own was made whole.
-      if (!(entry instanceof LastingEntry)) assertNewEntry(entry, i)
-    }
-    return new PlannedAppend(request, settings, clock.now())
-  }
-
-  const end = (
-    request: AppendRequest,
-    plan: PlannedAppend,
-    outcome: AppendOutcome,
-    readBack: boolean,
-  ) => {
-    if (outcome.status !== 'done') return refuse(driver, request, outcome)
-    return readBack ? Promise.resolve(plan.stored()) : APPENDED
-  }
-
-  const append = (request: AppendRequest, readBack = true): Promise<readonly Entry[]> => {
-    try {
-      const { entries, blobs } = request
-      if (entries.length === 0 && blobs.length === 0) return APPENDED
-      assertBlobs(blobs)
-      const isPlain = redact === undefined && !readBack && request.imported === undefined
-      const kept = isPlain ? driver.keep?.(request, clock.now()) : undefined
-      if (kept?.status === 'done') return APPENDED
-      const plan = planned(request)
-      const appending = driver.append(request.conversation, request.epoch, plan)
-      return appending instanceof Promise
-        ? appending.then((outcome) => end(request, plan, outcome, readBack))
-        : end(request, plan, appending, readBack)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
+  const append = createAppend(driver, clock, { redact, key: (row) => keys.of(row) })
 
   const requireRow = async (id: string): Promise<ConversationRow> => {
     const row = await driver.conversation(conversationId(id))
@@ -115,47 +63,15 @@ export function createStore(
     return row
   }
 
-  const extend = (conversation: string, epoch: number, until: number) =>
-    driver.extend(conversationId(conversation), wholeNumber(epoch, 'epoch', 0), until)
+  const withSpool = (given = spool) => given && { spool: given }
 
   const store: Store = {
     durable: driver.durable,
-    ...(spool && { spool }),
+    ...withSpool(),
+    ...createLeases(driver, clock, keys),
     ...createGates(driver, clock),
 
-    async acquire(conversation, { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key }) {
-      const newKey = keys.forNew(key)
-      const before = await driver.conversation(conversationId(conversation))
-      if (before !== undefined) keys.check(before, key)
-      const now = clock.now()
-      const { granted, created, row } = await driver.acquire({
-        conversation,
-        owner: textColumn(owner, 'owner'),
-        now,
-        until: now + wholeNumber(leaseMs, 'leaseMs', 0),
-        force,
-        newKey,
-      })
-      if (!granted) throw busy(row)
-      if (!created) keys.check(row, key)
-      if (key !== undefined) keys.hold(conversation, key)
-      return { ...leaseOf(row), created }
-    },
-
-    async renew(conversation, epoch, leaseMs = DEFAULT_LEASE_MS) {
-      const until = clock.now() + wholeNumber(leaseMs, 'leaseMs', 0)
-      const row = await extend(conversation, epoch, until)
-      if (row === undefined) throw notFound('conversation', conversation)
-      if (row.epoch !== epoch) throw staleRunner(conversation, epoch, row.epoch)
-      return { ...leaseOf(row), created: false }
-    },
-
-    async release(conversation, epoch) {
-      const row = await extend(conversation, epoch, 0)
-      if (row === undefined || row.epoch === epoch) keys.forget(conversation)
-    },
-
-    append: (conversation, epoch, entries, blobs = NO_BLOBS, how) =>
+    append: (conversation, epoch, entries, blobs = [], how) =>
       append({ conversation, epoch, entries, blobs }, how?.readBack),
 
     async *entries(conversation, { from = 1 } = {}) {
@@ -216,45 +132,30 @@ export function createStore(
     async delete(conversation) {
       conversationId(conversation)
       // First, so that whoever dies in between finds them again.
-      for (const nested of await nestedConversations(store, conversation))
+      for (const nested of await nestedConversations(store, conversation)) {
         await store.delete(nested)
+      }
       keys.forget(conversation)
       return driver.delete(conversation)
     },
 
     async verify(request) {
       const row = await requireRow(request.conversation)
-      const where = request.spool ?? spool
-      return verifyConversation(driver, row, {
-        ...request,
-        key: request.key ?? keys.known(row),
-        ...(where && { spool: where }),
-      })
+      const key = request.key ?? keys.known(row)
+      return verifyConversation(driver, row, { ...request, key, ...withSpool(request.spool) })
     },
 
     async *export(conversation, from = {}) {
       await requireRow(conversation)
-      const where = from.spool ?? spool
-      yield* exportConversation(store, conversation, { clock, ...(where && { spool: where }) })
+      yield* exportConversation(store, conversation, { clock, ...withSpool(from.spool) })
     },
 
-    import(lines, into = {}) {
-      const where = into.spool ?? spool
-      return importConversation(lines, {
-        ...into,
-        store,
-        append,
-        ...(where && { spool: where }),
-      })
-    },
+    import: (lines, into = {}) =>
+      importConversation(lines, { ...into, store, append, ...withSpool(into.spool) }),
 
     close: () => driver.close(),
   }
   return store
-}
-
-function leaseOf(row: ConversationRow): Omit<Lease, 'created'> {
-  return { conversation: row.id, epoch: row.epoch, expiresAt: row.leaseUntil }
 }
 
 function infoOf(row: ConversationRow, now: number): ConversationInfo {
@@ -268,43 +169,4 @@ function infoOf(row: ConversationRow, now: number): ConversationInfo {
     ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
     ...(seal !== '' && { seal }),
   }
-}
-
-/** Says why nothing was appended. */
-async function refuse(
-  driver: StoreDriver,
-  { conversation, epoch, entries }: AppendRequest,
-  outcome: Exclude<AppendOutcome, { readonly status: 'done' }>,
-): Promise<never> {
-  if (outcome.status === 'missing') throw notFound('conversation', conversation)
-  if (outcome.status === 'stale') throw staleRunner(conversation, epoch, outcome.current)
-  throw await duplicateIn(driver, conversation, entries)
-}
-
-async function duplicateIn(
-  driver: StoreDriver,
-  conversation: string,
-  entries: readonly NewEntry[],
-): Promise<BobbinError> {
-  const seen = new Set<string>()
-  for (const entry of entries) {
-    const { kind, id } = columnsOf(entry)
-    if (id === null) continue
-    const known = seen.has(`${kind} ${id}`) || (await driver.text(conversation, kind, id))
-    seen.add(`${kind} ${id}`)
-    if (!known) continue
-    const message =
-      `Conversation \`${conversation}\` has an entry of kind \`${kind}\` with id \`${id}\`: ids are unique. ` +
-      'Nothing was stored; give the new one another id.'
-    return new BobbinError('E_DUPLICATE_ENTRY', message, { conversation, kind, id })
-  }
-  return invalidInput('entries', 'clash with an entry that is there')
-}
-
-function busy(row: ConversationRow): BobbinError<'E_CONVERSATION_BUSY'> {
-  const { id: conversation, owner, leaseUntil: expiresAt } = row
-  const message =
-    `Conversation \`${conversation}\` is held by \`${owner}\` until ${new Date(expiresAt).toISOString()}: ` +
-    'wait for its turn to end, or take over with `recover({ conversation, force: true })` when that runner is known to be dead.'
-  return new BobbinError('E_CONVERSATION_BUSY', message, { conversation, owner, expiresAt })
 }

@@ -62,12 +62,35 @@ function declarationOf(path, name) {
   if (own.length === 0) return declaredElsewhere(path, name)
   const comments = own.map((statement) => commentBefore(path, statement.start))
   const kinds = own.map(kindOf)
+  const codes = own.map((statement) => publicCode(text.slice(statement.start, statement.end)))
   return {
     name,
     kind: kinds.find((kind) => kind !== 'interface') ?? 'interface',
     comment: comments.find((comment) => comment !== '') ?? '',
-    code: own.map((statement) => publicCode(text.slice(statement.start, statement.end))).join('\n'),
+    code: codes.join('\n'),
+    ...typedApart(path, own),
   }
+}
+
+/**
+ * A class whose constructor is typed by itself is an interface and a constant of one name: what it has stands
+ * in the class behind the one, and how it is made in the type of the other.
+ *
+ * @param {string} path
+ * @param {ReturnType<typeof fileAt>['program']['body']} statements
+ * @returns {Pick<Declaration, 'kind' | 'code'> | undefined}
+ */
+function typedApart(path, statements) {
+  const names = statements.map(declared).map((inner) => {
+    if (inner?.type === 'TSInterfaceDeclaration') return inner.extends[0]?.expression
+    if (inner?.type !== 'VariableDeclaration') return undefined
+    const type = inner.declarations[0]?.id.typeAnnotation?.typeAnnotation
+    return type?.type === 'TSTypeReference' ? type.typeName : undefined
+  })
+  const behind = names.flatMap((each) => (each?.type === 'Identifier' ? [each.name] : []))
+  if (statements.length !== 2 || behind.length !== 2) return undefined
+  const codes = behind.map((each) => declarationOf(path, each).code)
+  return { kind: 'class', code: codes.join('\n') }
 }
 
 /** @param {string} path @param {string} name @returns {Declaration} */

@@ -39,7 +39,7 @@ export class HandlerContext implements ToolContext {
     this.idempotencyKey = context.idempotencyKey ?? context.toolCallId ?? randomId()
     // Named first: an engine puts a function that is written straight into a property among what lives
     // long, and with it all that it refers to, here the whole turn.
-    const progress = (update: JsonValue) => context.progress?.(update)
+    const progress = (update: unknown) => context.progress?.(update as JsonValue)
     const secret = async (name: string) =>
       context.secret === undefined ? missing('secret') : context.secret(name)
     const spool = async (data: SpoolInput, Class?: SpooledArtifactConstructor) =>

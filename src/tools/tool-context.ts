@@ -1,4 +1,5 @@
 import type { JsonValue } from '../core/json.ts'
+import type { JsonCompatible } from '../core/json-compatible.ts'
 import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { Media } from '../spool/media.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
@@ -21,6 +22,18 @@ export type ToolOutput =
   | JsonOutput
   | undefined
 
+/** `R`, if a call can have such a result; else a type that says what in it is not JSON. */
+export type OutputOf<R> = R extends ToolOutput | void ? R : JsonCompatible<R>
+
+/** The same for what a handler returns, which may have to be waited for. */
+export type ReturnedBy<R> = [R] extends [ToolOutput | Promise<ToolOutput>]
+  ? R
+  : R extends Promise<infer Later>
+    ? Promise<OutputOf<Later>>
+    : R extends PromiseLike<infer Later>
+      ? PromiseLike<OutputOf<Later>>
+      : OutputOf<R>
+
 /** What a handler is given besides its arguments. */
 export interface ToolContext {
   /** Aborts at the call's timeout or when the turn is aborted; pass it on to whatever you call. */
@@ -32,7 +45,7 @@ export interface ToolContext {
   /** The same for every attempt at this call; hand it to services that deduplicate. */
   readonly idempotencyKey: string
   /** Reports what is under way, for whoever watches. */
-  progress(update: JsonValue): void
+  progress<T>(update: T & JsonCompatible<T>): void
   /** A secret by name. Secrets reach handlers here and never through arguments. */
   secret(name: string): Promise<string>
   /** Winds data onto the spool and wraps it, so that a handler can return several artifacts. */

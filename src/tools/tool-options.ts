@@ -8,7 +8,7 @@ import {
 } from '../spool/artifact.ts'
 import type { Media } from '../spool/media.ts'
 import type { InferArguments, InputSchema } from './input-schema.ts'
-import type { ToolContext, ToolOutput } from './tool-context.ts'
+import type { OutputOf, ReturnedBy, ToolContext, ToolOutput } from './tool-context.ts'
 
 /** What a call does to the world: nothing, something repeatable, or something that must not repeat. */
 export const EFFECTS = ['read', 'idempotent', 'write'] as const
@@ -36,22 +36,23 @@ export interface PolicyContext {
 }
 
 /** What `reconcile` found out about a call that nobody can be sure of. */
-export type Reconciliation =
-  | { readonly happened: 'yes'; readonly output: ToolOutput }
+export type Reconciliation<Output = ToolOutput> =
+  | { readonly happened: 'yes'; readonly output: Output }
   | { readonly happened: 'no' }
   | { readonly happened: 'unknown' }
 
-/** What it takes to make a tool. */
-export interface ToolOptions<S extends InputSchema = InputSchema> {
+/** What it takes to make a tool; `R` is what its handler returns, `Q` what its `reconcile` finds. */
+export interface ToolOptions<
+  S extends InputSchema = InputSchema,
+  R = ToolOutput | Promise<ToolOutput>,
+  Q = ToolOutput,
+> {
   /** Letters, digits, `_` and `-`, at most 64: what every provider takes. */
   readonly name: string
   readonly description: string
   /** A schema of Zod, Valibot or ArkType, which is asked once to describe itself, or plain JSON Schema. */
   readonly inputSchema: S
-  readonly handler: (
-    args: InferArguments<S>,
-    context: ToolContext,
-  ) => ToolOutput | Promise<ToolOutput>
+  readonly handler: (args: InferArguments<S>, context: ToolContext) => R & ReturnedBy<R>
   /** Resolves to the class that wraps text output; absent means `SpooledArtifact`. */
   readonly artifactConstructor?: () => SpooledArtifactConstructor
   /** Whether the model gets the result itself (default) or a handle to query it by. */
@@ -65,7 +66,7 @@ export interface ToolOptions<S extends InputSchema = InputSchema> {
     | boolean
     | ((args: InferArguments<S>, context: PolicyContext) => boolean | Promise<boolean>)
   /** Finds out, by idempotency key, whether a call in doubt happened. */
-  readonly reconcile?: (key: string) => Promise<Reconciliation>
+  readonly reconcile?: (key: string) => Promise<Reconciliation<Q & OutputOf<Q>>>
   readonly timeoutMs?: number
   /** Runs alone: no other call of the turn runs meanwhile. */
   readonly exclusive?: boolean

@@ -9,7 +9,8 @@ import { BobbinError, isBobbinError } from '../core/error.ts'
 import type { JsonArray, JsonObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import { Media } from '../spool/media.ts'
-import { Tool, toolShortcuts } from './tool.ts'
+import { Tool } from './tool.ts'
+import { toolShortcuts } from './tool-class.ts'
 import type { ToolOptions } from './tool-options.ts'
 
 const options = (overrides: Partial<ToolOptions> = {}): ToolOptions => ({

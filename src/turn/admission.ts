@@ -1,5 +1,6 @@
 import { issuesText, type Validation } from '../tools/input-schema.ts'
-import { type Tool, toolShortcuts } from '../tools/tool.ts'
+import type { Tool } from '../tools/tool.ts'
+import { toolShortcuts } from '../tools/tool-class.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { ReadRequest } from './read-request.ts'
 import { type RepeatGuard, repeatHint, repeatRefusal } from './repeat-guard.ts'

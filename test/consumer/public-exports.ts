@@ -84,6 +84,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'InferArguments',
       'InputSchema',
       'JsonArray',
+      'JsonCompatible',
       'JsonObject',
       'JsonOutput',
       'JsonOutputObject',

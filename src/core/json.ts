@@ -6,3 +6,15 @@ export type JsonArray = readonly JsonValue[]
 export interface JsonObject {
   readonly [key: string]: JsonValue
 }
+
+/**
+ * An object that can be looked at as JSON, whatever declares it: an interface has no index signature. What is
+ * in it is checked when it is read; lists, maps, dates and functions are refused by what only they have.
+ */
+export type PlainObject =
+  | Readonly<Record<string, unknown>>
+  | (object & {
+      readonly [Symbol.iterator]?: never
+      readonly [Symbol.toPrimitive]?: never
+      readonly [Symbol.hasInstance]?: never
+    })

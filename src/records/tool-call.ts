@@ -4,7 +4,7 @@ import { knownChecksum } from '../core/argument-facts.ts'
 import { isInstanceOf } from '../core/brand.ts'
 import { checksum } from '../core/checksum.ts'
 import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { PlainObject } from '../core/json.ts'
 import { record } from '../core/record.ts'
 import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
@@ -32,7 +32,7 @@ const ARGS_RULE = 'must be a plain object, or a string that holds a JSON object'
 const CHECKSUM_RULE = 'must be 64 lower-case hex digits, or be left out'
 
 const argsField = v.pipe(
-  v.custom<string | Readonly<Record<string, unknown>> | JsonObject>(
+  v.custom<string | PlainObject>(
     (input) => typeof input === 'string' || (typeof input === 'object' && input !== null),
     ARGS_RULE,
   ),

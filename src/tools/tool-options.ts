@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { jsonObjectField, trustField } from '../core/fields.ts'
+import type { PlainObject } from '../core/json.ts'
 import type { TrustTier } from '../core/trust.ts'
 import {
   type Artifact,
@@ -73,7 +74,7 @@ export interface ToolOptions<
   /** `false` exempts a polling tool from the repeat guard. */
   readonly repeat?: boolean
   /** Anything the application wants to find again on the tool. */
-  readonly meta?: Readonly<Record<string, unknown>>
+  readonly meta?: PlainObject
   /** Lives for one request only, as forged artifact tools do. */
   readonly ephemeral?: boolean
   readonly onCollision?: CollisionPolicy

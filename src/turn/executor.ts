@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts'
+import type { PlainObject } from '../core/json.ts'
 import type { ProviderData, WireReference } from '../core/wire-reference.ts'
 import type { Repair } from '../model/encoder.ts'
 import type { FinishReason } from '../model/finish-reason.ts'
@@ -11,7 +11,7 @@ import type { TurnTextContent, TurnToolInputContent } from './turn-events.ts'
 export interface CallRequest {
   readonly id?: string
   readonly tool: string
-  readonly args: string | JsonObject | Readonly<Record<string, unknown>>
+  readonly args: string | PlainObject
   readonly wire?: WireReference
   readonly providerData?: ProviderData
   readonly fault?: CallItem['fault']

@@ -1,5 +1,5 @@
 import { BobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject, PlainObject } from '../core/json.ts'
 import { normalizeArguments } from '../core/strict-json.ts'
 import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../store/gate.ts'
 import { decidedGate } from '../store/gate-row.ts'
@@ -20,7 +20,7 @@ export interface GateAnswer {
   /** What was shown to whoever decided; when given, it must be the gate's. */
   readonly digest?: string
   /** Arguments to run instead; they become a new record that points at the original. */
-  readonly args?: JsonObject
+  readonly args?: PlainObject
   /** Told to the model when the answer is no. */
   readonly reason?: string
 }

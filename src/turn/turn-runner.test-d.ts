@@ -1,11 +1,15 @@
 import { expectTypeOf } from 'vitest'
+import { z } from 'zod'
+import { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
 import type { OptionName } from './check-options.ts'
-import type { Approve } from './gate-answer.ts'
+import type { Executor } from './executor.ts'
+import type { Approve, GateAnswer } from './gate-answer.ts'
 import type { LogTail } from './log-tail.ts'
 import type { TurnStatus } from './outcome.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import type { ObservedEvents } from './turn-events.ts'
+import type { TurnRunner } from './turn-runner.ts'
 
 // Every option is checked, and there is no other.
 expectTypeOf<keyof TurnRunnerOptions>().toEqualTypeOf<OptionName>()
@@ -31,3 +35,40 @@ expectTypeOf<'middleware' | 'turn-end' | 'toolCall' | 'warning'>().toExtend<
 expectTypeOf<'error'>().not.toExtend<Told<'error', 'where'>>()
 
 expectTypeOf<LogTail['lastEnd']>().toEqualTypeOf<TurnStatus | undefined>()
+
+// The output is what the schema says, of whatever kind the schema is.
+declare const runner: TurnRunner
+const input = { message: 'a' }
+const plain = {
+  type: 'object',
+  properties: { cause: { type: 'string' }, sure: { type: 'boolean' } },
+  required: ['cause'],
+} as const
+const byPlain = await runner.run({ ...input, output: plain })
+expectTypeOf(byPlain.output).toEqualTypeOf<{ cause: string; sure?: boolean } | undefined>()
+const byZod = await runner.stream({ ...input, output: z.object({ cause: z.string() }) }).outcome
+expectTypeOf(byZod.output).toEqualTypeOf<{ cause: string } | undefined>()
+expectTypeOf((await runner.run(input)).output).toEqualTypeOf<unknown>()
+
+// Arguments may be what an interface describes, and neither lists nor functions.
+interface Query {
+  readonly service: string
+  readonly apply?: boolean
+}
+declare const query: Query
+expectTypeOf(async () => ({ calls: [{ tool: 'a', args: query }] })).toExtend<Executor>()
+expectTypeOf(async () => ({ calls: [{ tool: 'a', args: [query] }] })).not.toExtend<Executor>()
+expectTypeOf(async () => ({ calls: [{ tool: 'a', args: () => query }] })).not.toExtend<Executor>()
+expectTypeOf(async () => ({ calls: [{ tool: 'a', args: new Date() }] })).not.toExtend<Executor>()
+const edited: GateAnswer = { gate: 'g', approve: true, decidedBy: 'me', args: query }
+expectTypeOf(edited.args).not.toExtend<readonly unknown[]>()
+new ToolCall({
+  id: 'a',
+  tool: 'a',
+  args: query,
+  results: 'x',
+  isComplete: true,
+  isError: true,
+  createdAt: 0,
+  completedAt: 0,
+})

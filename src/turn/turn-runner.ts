@@ -1,5 +1,5 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { notFound } from '../store/store-errors.ts'
+import type { InferArguments } from '../tools/input-schema.ts'
 import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
 import { EventBus, type Listener } from './event-bus.ts'
 import { checkListener } from './event-names.ts'
@@ -18,7 +18,8 @@ import type {
 import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 import { type TurnStream, turnStream } from './turn-stream.ts'
 
-type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown
+/** What an answer holds that fits the schema: read from it as a tool's arguments are. */
+type OutputOf<S extends OutputSchema> = InferArguments<S>
 
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
 export class TurnRunner {

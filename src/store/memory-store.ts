@@ -1,8 +1,14 @@
+import { memorySpool } from '../spool/memory-spool.ts'
 import { createStore, type StoreOptions } from './create-store.ts'
 import { memoryDriver } from './memory-driver.ts'
 import type { Store } from './store.ts'
 
-/** A store that lives and dies with the process: for tests, and where nothing must be kept. */
+/**
+ * A store that lives and dies with the process: for tests, and where nothing must be kept. Larger results lie
+ * on a spool of its own, where every runner on it finds them.
+ */
 export function memoryStore(options: StoreOptions = {}): Store {
-  return createStore(memoryDriver(), options)
+  const { clock } = options
+  const spool = memorySpool(clock && { clock })
+  return createStore(memoryDriver(), { ...options, spool })
 }

@@ -93,6 +93,18 @@ describe('a result of 30 MB', () => {
     expect(typeof told[1]?.results).toBe('string')
   }, 60_000)
 
+  it('is still there for another runner on the same store, also in memory', async () => {
+    const store = memoryStore()
+    const tools = [sampleTool('report', () => 'a line\n'.repeat(20_000))]
+    const script = [[{ call: 'report', id: 'c1' }], [{ text: 'read it' }]]
+    const first = new TurnRunner({ model: scriptedModel(script), tools, store })
+    await first.run({ message: 'report', conversation: 'k' })
+    const model = scriptedModel([[{ text: 'seen' }]])
+    await new TurnRunner({ model, tools, store }).run({ message: 'and?', conversation: 'k' })
+    expect(JSON.stringify(model.requests[0]?.items)).toContain('a line')
+    expect((await store.verify({ conversation: 'k' })).faults).toEqual([])
+  })
+
   it('is still there in the next turn, in another process with the same store', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bobbin-'))
     folders.push(folder)

@@ -37,6 +37,21 @@ describe('a store that fails', () => {
     model.done()
   })
 
+  it('when the conversation is deleted while a turn opens it ends that turn as failed', async () => {
+    const memory = memoryStore()
+    const acquire: Store['acquire'] = async (id, options) => {
+      const lease = await memory.acquire(id, options)
+      await memory.delete(id)
+      return lease
+    }
+    const model = scriptedModel([])
+    const runner = new TurnRunner({ model, store: { ...memory, acquire } })
+    expect(await runner.run({ message: 'go', conversation: 'c' })).toMatchObject({
+      status: 'failed',
+      reason: { code: 'STORE_FAILED', message: expect.stringContaining('deleted') },
+    })
+  })
+
   it('when it is released ends nothing', async () => {
     const model = scriptedModel([[{ text: 'done' }]])
     const store = faultyStore({ release: downAtOnce })

@@ -46,8 +46,10 @@ export async function runTurn(
     opened = await openTurn(settings, buses, { ...seed, conversation: id })
   } catch (error) {
     // Who holds the conversation, or what is wrong with its name, is the caller's concern. Any other error is
-    // the store's, which may be the application's own and speak in words of its own.
-    if (isBobbinError(error) && faultOf(error) !== 'store') throw error
+    // the store's, which may be the application's own and speak in words of its own. A conversation that is not
+    // there was just taken, so that somebody deleted it since: that is no fault of the caller's either.
+    const isDeleted = isBobbinError(error, 'E_NOT_FOUND')
+    if (isBobbinError(error) && faultOf(error) !== 'store' && !isDeleted) throw error
     return notOpened(buses, id, error)
   }
   const { turn, close } = opened

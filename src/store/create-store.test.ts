@@ -165,6 +165,16 @@ describe('append', () => {
 })
 
 describe('delete', () => {
+  it('takes along what a turn inside left empty, unless somebody holds it', async () => {
+    const store = memoryStore()
+    for (const id of ['a', 'a/1', 'a/2', 'b/1']) {
+      const { epoch } = await store.acquire(id, { owner: 'test' })
+      if (id !== 'a/2') await store.release(id, epoch)
+    }
+    await store.delete('a')
+    expect((await store.conversations()).map(({ id }) => id)).toEqual(['a/2', 'b/1'])
+  })
+
   it('keeps the blobs that others refer to, however often they were stored', async () => {
     const store = memoryStore()
     const blob = new TextEncoder().encode('shared')

@@ -131,12 +131,17 @@ export function createStore(
 
     async delete(conversation) {
       conversationId(conversation)
-      // First, so that whoever dies in between finds them again.
-      for (const nested of await nestedConversations(store, conversation)) {
-        await store.delete(nested)
+      const deleteNested = async () => {
+        const nested = await nestedConversations(store, conversation)
+        for (const id of nested) await store.delete(id)
       }
+      // First, so that whoever dies in between finds them again.
+      await deleteNested()
       keys.forget(conversation)
-      return driver.delete(conversation)
+      const wasThere = await driver.delete(conversation)
+      // A turn that still ran may have begun one meanwhile.
+      if (wasThere) await deleteNested()
+      return wasThere
     },
 
     async verify(request) {

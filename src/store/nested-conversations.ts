@@ -5,7 +5,7 @@ const PAGE = 500
 /**
  * The conversations of turns that ran inside calls of this one. They are named by their calls, below the
  * name of the conversation, and say in their first entry where they belong: somebody else's conversation
- * may be named like that too.
+ * may be named like that too. One that nobody holds and nothing is in was left by a turn that failed at once.
  */
 export async function nestedConversations(
   store: Pick<Store, 'conversations' | 'find'>,
@@ -15,13 +15,13 @@ export async function nestedConversations(
   const nested: string[] = []
   for (let after = prefix; ; ) {
     const page = await store.conversations({ after, limit: PAGE })
-    for (const { id } of page) {
+    for (const { id, length, holder } of page) {
       if (!id.startsWith(prefix)) return nested
       const { entries } = await store.find({ conversation: id, kind: 'turn-start', limit: 1 })
       const first = entries[0]?.entry
-      if (first?.kind === 'turn-start' && first.data.parent?.conversation === conversation) {
-        nested.push(id)
-      }
+      const isInside =
+        first?.kind === 'turn-start' && first.data.parent?.conversation === conversation
+      if (isInside || (length === 0 && holder === undefined)) nested.push(id)
       after = id
     }
     if (page.length < PAGE) return nested

@@ -4,6 +4,7 @@ import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
 import type { EventBus } from './event-bus.ts'
+import { requireHeld, requireStillHeld } from './held-parent.ts'
 import { type Interruption, interruptionOf } from './interruption.ts'
 import { presentationOf } from './presentation.ts'
 import { RepeatGuard } from './repeat-guard.ts'
@@ -47,10 +48,11 @@ export async function openTurn(
   seed: TurnSeed & { readonly conversation: string },
 ): Promise<OpenedTurn> {
   const { store, ids, clock } = settings
-  const id = seed.conversation
+  const { conversation: id, parent } = seed
   const key = settings.secret && hmacSha256(settings.secret, `bobbin/conversation/1\n${id}`)
   // Whoever holds the outer conversation holds the inner one too: only a dead process can be in the way.
-  const force = seed.force === true || seed.parent !== undefined
+  const force = seed.force === true || parent !== undefined
+  if (parent !== undefined) await requireHeld(parent)
   const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
   const interruption = interruptionOf(seed.signal, settings.limits.maxTimeMs)
   const beat = keepAlive(settings, lease, interruption)
@@ -65,7 +67,6 @@ export async function openTurn(
     const parts = { store, results, presentation, artifacts: settings.artifacts }
     const conversation = new Conversation(id, lease.epoch, parts)
     if (!lease.created) await conversation.load()
-    const { parent } = seed
     if (parent !== undefined) conversation.lowerTrustUnrecorded(parent.conversation.taint)
     const turnId = ids()
     const { signal } = interruption
@@ -107,6 +108,8 @@ export async function openTurn(
     }
     const data = parent === undefined ? NO_PARENT : { parent: Object.freeze({ ...parent.origin }) }
     await conversation.append([LastingEntry.of('turn-start', turnId, Object.freeze(data))])
+    // Whoever deletes the outer conversation finds this one from here on, and may have looked before.
+    if (parent !== undefined) await requireStillHeld(parent, store, id)
     return { turn, close }
   } catch (error) {
     await close()

@@ -128,6 +128,18 @@ describe('the API reference', () => {
     )
     expect(silent).toEqual([])
   })
+
+  it('shows what public declarations name, such as the options of a runner', () => {
+    const page = readPage('docs/api/bobbin.md')
+    const shown = [...page.matchAll(/^(?:interface|type|class) (\w+)/gm)].map(([, name]) => name)
+    for (const name of ['RepeatLimits', 'TrustPolicy', 'BudgetReport', 'Usage']) {
+      expect(shown).toContain(name)
+    }
+    const options = /^interface CommonOptions \{$.*?^\}$/ms.exec(page)?.[0] ?? ''
+    for (const name of ['tools', 'store', 'maxTimeMs', 'budget', 'policy', 'retries', 'clock']) {
+      expect(options).toMatch(new RegExp(`^  readonly ${name}\\?:`, 'm'))
+    }
+  })
 })
 
 describe('the table of contents', () => {

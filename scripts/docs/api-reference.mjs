@@ -1,5 +1,5 @@
 import { inRoot, readJson } from '../project.mjs'
-import { exportsOf } from './declarations.mjs'
+import { exportsOf, namedBy } from './declarations.mjs'
 
 /**
  * @typedef {object} Subpath
@@ -34,11 +34,21 @@ export function publicSubpaths() {
 /** The pages of the reference by path. @returns {Map<string, string>} */
 export function apiReference() {
   const subpaths = publicSubpaths()
-  const pages = subpaths.map((subpath) => /** @type {const} */ ([subpath.page, pageOf(subpath)]))
-  return new Map([['docs/api/index.md', indexOf(subpaths)], ...pages])
+  const known = subpaths.flatMap(({ declarations }) => declarations)
+  /** @type {Map<string, string>} */
+  const pages = new Map([['docs/api/index.md', indexOf(subpaths)]])
+  for (const subpath of subpaths) {
+    const named = namedBy(subpath.declarations, known)
+    known.push(...named)
+    pages.set(subpath.page, pageOf(subpath, named))
+  }
+  return pages
 }
 
 const NOTICE = '<!-- Generated from the declarations in dist/ by `npm run docs`. Do not edit. -->'
+
+const NAMED =
+  "Types that the ones above name. They are not exported: `TurnOutcome['usage']` and the like reach them."
 
 /** @param {Subpath[]} subpaths */
 function indexOf(subpaths) {
@@ -53,12 +63,15 @@ function indexOf(subpaths) {
   return `${NOTICE}\n\n# API\n\nEvery public name, by the subpath that exports it.\n\n${sections.join('\n\n')}\n`
 }
 
-/** @param {Subpath} subpath */
-function pageOf({ name, declarations }) {
+/** @param {Subpath} subpath @param {import('./declarations.mjs').Declaration[]} named */
+function pageOf({ name, declarations }, named) {
   const sections = KINDS.flatMap((kind) => {
     const own = declarations.filter((declaration) => declaration.kind === kind)
     return own.length === 0 ? [] : [`## ${HEADINGS[kind]}\n\n${own.map(entryOf).join('\n\n')}`]
   })
+  if (named.length > 0) {
+    sections.push(`## Named above\n\n${NAMED}\n\n${named.map(entryOf).join('\n\n')}`)
+  }
   return `${NOTICE}\n\n# \`${name}\`\n\n${sections.join('\n\n')}\n`
 }
 
@@ -67,7 +80,8 @@ function entryOf({ name, comment, code }) {
   if (name === 'ErrorData') {
     return `### \`${name}\`\n\nAn interface whose keys are the codes and whose values are the shapes of their \`data\`: all of them are on the page of [errors](../errors.md).`
   }
-  return `### \`${name}\`\n\n${comment}\n\n\`\`\`ts\n${code}\n\`\`\``
+  const prose = comment === '' ? '' : `${comment}\n\n`
+  return `### \`${name}\`\n\n${prose}\`\`\`ts\n${code}\n\`\`\``
 }
 
 /** @param {{ name: string }} declaration */

@@ -8,6 +8,9 @@ import { parseSync } from 'oxc-parser'
  * @property {'class' | 'function' | 'constant' | 'interface' | 'type'} kind
  * @property {string} comment what TSDoc says, as one line; empty when there is none
  * @property {string} code the declarations as the compiler wrote them, without what is private
+ * @property {string[]} places where it is declared, one for each part
+ * @property {{ path: string, type: string }[]} types that it names, and the file that does
+ * @property {boolean} isGeneric
  */
 
 /** @type {Map<string, ReturnType<typeof parseFile>>} */
@@ -52,14 +55,53 @@ export function exportsOf(path) {
 }
 
 /**
+ * Every declaration that others name, at any remove, and that is not known yet: a reader of `TurnRunnerOptions` wants to
+ * see the options. Machinery, which takes types and has no TSDoc, is left out.
+ *
+ * @param {readonly Declaration[]} declarations
+ * @param {readonly Declaration[]} known
+ * @returns {Declaration[]}
+ */
+export function namedBy(declarations, known) {
+  const seen = new Set(known.flatMap(({ places }) => places))
+  const waiting = [...declarations]
+  /** @type {Declaration[]} */
+  const found = []
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const { path, type } of next.types) {
+      const declaration = findDeclaration(path, type)
+      if (declaration === undefined || declaration.places.some((place) => seen.has(place))) continue
+      for (const place of declaration.places) seen.add(place)
+      if (declaration.comment !== '' || !declaration.isGeneric) found.push(declaration)
+      waiting.push(declaration)
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/**
  * @param {string} path
  * @param {string} name
  * @returns {Declaration}
  */
 function declarationOf(path, name) {
+  const found = findDeclaration(path, name)
+  if (found === undefined) throw new Error(`\`${path}\` does not declare \`${name}\`.`)
+  return found
+}
+
+/**
+ * The declaration behind a name; undefined for one of another package or of the language.
+ *
+ * @param {string} path
+ * @param {string} name
+ * @returns {Declaration | undefined}
+ */
+function findDeclaration(path, name) {
   const { program, text } = fileAt(path)
   const own = program.body.filter((statement) => namesDeclaredBy(statement).includes(name))
   if (own.length === 0) return declaredElsewhere(path, name)
+  const place = `${path}#${name}`
   const comments = own.map((statement) => commentBefore(path, statement.start))
   const kinds = own.map(kindOf)
   const codes = own.map((statement) => publicCode(text.slice(statement.start, statement.end)))
@@ -68,7 +110,12 @@ function declarationOf(path, name) {
     kind: kinds.find((kind) => kind !== 'interface') ?? 'interface',
     comment: comments.find((comment) => comment !== '') ?? '',
     code: codes.join('\n'),
-    ...typedApart(path, own),
+    places: [place],
+    types: own.flatMap((statement) => typesIn(statement).map((type) => ({ path, type }))),
+    isGeneric: own.some((statement) =>
+      Boolean(/** @type {any} */ (declared(statement)).typeParameters),
+    ),
+    ...typedApart(path, own, place),
   }
 }
 
@@ -78,9 +125,10 @@ function declarationOf(path, name) {
  *
  * @param {string} path
  * @param {ReturnType<typeof fileAt>['program']['body']} statements
- * @returns {Pick<Declaration, 'kind' | 'code'> | undefined}
+ * @param {string} place
+ * @returns {Pick<Declaration, 'kind' | 'code' | 'types' | 'places'> | undefined}
  */
-function typedApart(path, statements) {
+function typedApart(path, statements, place) {
   const names = statements.map(declared).map((inner) => {
     if (inner?.type === 'TSInterfaceDeclaration') return inner.extends[0]?.expression
     if (inner?.type !== 'VariableDeclaration') return undefined
@@ -89,25 +137,40 @@ function typedApart(path, statements) {
   })
   const behind = names.flatMap((each) => (each?.type === 'Identifier' ? [each.name] : []))
   if (statements.length !== 2 || behind.length !== 2) return undefined
-  const codes = behind.map((each) => declarationOf(path, each).code)
-  return { kind: 'class', code: codes.join('\n') }
+  const parts = behind.map((each) => declarationOf(path, each))
+  return {
+    kind: 'class',
+    code: parts.map(({ code }) => code).join('\n'),
+    types: parts.flatMap(({ types }) => types),
+    places: [place, ...parts.flatMap(({ places }) => places)],
+  }
 }
 
-/** @param {string} path @param {string} name @returns {Declaration} */
+/** @param {string} path @param {string} name @returns {Declaration | undefined} */
 function declaredElsewhere(path, name) {
   for (const statement of fileAt(path).program.body) {
     const source = 'source' in statement ? statement.source?.value : undefined
-    if (source === undefined || !('specifiers' in statement)) continue
+    if (!source?.startsWith('.') || !('specifiers' in statement)) continue
     for (const specifier of statement.specifiers) {
       if (specifier.type === 'ExportSpecifier' && nameOf(specifier.exported) === name) {
-        return declarationOf(besides(path, source), nameOf(specifier.local))
+        return findDeclaration(besides(path, source), nameOf(specifier.local))
       }
       if (specifier.type === 'ImportSpecifier' && specifier.local.name === name) {
-        return declarationOf(besides(path, source), nameOf(specifier.imported))
+        return findDeclaration(besides(path, source), nameOf(specifier.imported))
       }
     }
   }
-  throw new Error(`\`${path}\` does not declare \`${name}\`.`)
+  return undefined
+}
+
+/** The names of types in a part of a declaration. @param {unknown} node @returns {string[]} */
+function typesIn(node) {
+  if (Array.isArray(node)) return node.flatMap(typesIn)
+  if (typeof node !== 'object' || node === null) return []
+  const { type, typeName, expression } = /** @type {Record<string, any>} */ (node)
+  const named = type === 'TSTypeReference' ? typeName : type === 'TSInterfaceHeritage' && expression
+  const own = named?.type === 'Identifier' ? [named.name] : []
+  return [...own, ...Object.values(node).flatMap(typesIn)]
 }
 
 /** @param {import('oxc-parser').Statement | import('oxc-parser').Directive} statement @returns {string[]} */

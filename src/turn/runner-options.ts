@@ -16,7 +16,10 @@ import type { Middleware } from './middleware.ts'
 import { modelExecutor } from './model-executor.ts'
 import { REPEAT_LIMITS, type RepeatLimits } from './repeat-guard.ts'
 
-/** How much a conversation that has seen untrusted text may do without asking. */
+/**
+ * How much a conversation that has seen third-party text may do without asking: by `default` it asks before `write` tools,
+ * `strict` also before tools that declare no effect, `open` before none. What a tool's own `approval` asks for stands.
+ */
 export type TrustPolicy = (typeof TRUST_POLICIES)[number]
 
 /** Resolves after the time, or at once when the signal aborts. */
@@ -34,6 +37,7 @@ const sleep: Sleep = (ms, signal) =>
     signal.addEventListener('abort', done, { once: true })
   })
 
+/** What a runner can be told besides who decides. */
 interface CommonOptions {
   readonly tools?: Iterable<Tool>
   /** What the model is told before everything else. */
@@ -45,17 +49,21 @@ interface CommonOptions {
   /** Decides gates in process; without it a gate suspends the turn. */
   readonly approve?: Approve
   readonly middleware?: readonly Middleware[]
+  /** How often a turn may ask its executor; 20 unless given. */
   readonly maxIterations?: number
+  /** How many calls a turn may hold; 200 unless given. */
   readonly maxCalls?: number
-  /** Wall-clock limit of a turn. */
+  /** Wall-clock limit of a turn; 30 minutes unless given. */
   readonly maxTimeMs?: number
-  /** How many calls run at once. */
+  /** How many calls run at once; eight unless given. */
   readonly concurrency?: number
-  /** Per call, unless the tool says otherwise. */
+  /** How long a call may take, unless its tool says otherwise; 60 seconds unless given. */
   readonly timeoutMs?: number
+  /** When a call that repeats itself gets a hint (3), is refused (5), and stops the turn (8). */
   readonly repeat?: Partial<RepeatLimits>
-  /** Tokens that a request may hold. */
+  /** How many tokens a request may hold: old results become handles, then the oldest turns go. No limit unless given. */
   readonly budget?: { readonly maxTokens: number; readonly encoding?: string }
+  /** Which writes somebody must agree to; `default` unless given. */
   readonly policy?: TrustPolicy
   /** 32 bytes from which the keys of conversations derive; random and stored unless given. */
   readonly secret?: Uint8Array
@@ -63,7 +71,10 @@ interface CommonOptions {
   readonly secrets?: (name: string) => string | Promise<string>
   /** Artifact classes of the application's own, so that stored results find them again. */
   readonly artifacts?: RestoreContext['artifacts']
-  /** How often a model call is tried again before any of its calls was admitted. */
+  /**
+   * How often a model call that failed in passing is tried again; twice unless given, besides what the provider's
+   * client tries by itself.
+   */
   readonly retries?: number
   readonly clock?: Clock
   readonly ids?: IdSource

@@ -19,7 +19,7 @@ import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 import { type TurnStream, turnStream } from './turn-stream.ts'
 
 /** What an answer holds that fits the schema: read from it as a tool's arguments are. */
-type OutputOf<S extends OutputSchema> = InferArguments<S>
+type AnswerOf<S extends OutputSchema> = InferArguments<S>
 
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
 export class TurnRunner {
@@ -62,15 +62,15 @@ export class TurnRunner {
    */
   async run<S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
-  ): Promise<TurnOutcome<OutputOf<S>>> {
+  ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkInput(input)
     const begin = (turn: Turn) => addUserMessage(turn, input)
     const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'abandon', begin })
-    return outcome as TurnOutcome<OutputOf<S>>
+    return outcome as TurnOutcome<AnswerOf<S>>
   }
 
   /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
-  stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<OutputOf<S>> {
+  stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<AnswerOf<S>> {
     // Input that is none is refused in the loop, like every other.
     const conversation = (input as TurnInput | undefined)?.conversation ?? this.#settings.ids()
     return turnStream(this, { ...input, conversation }, (given) => this.run(given as TurnInput<S>))
@@ -79,7 +79,7 @@ export class TurnRunner {
   /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */
   async resume<S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
-  ): Promise<TurnOutcome<OutputOf<S>>> {
+  ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkResume(input)
     const { conversation } = input
     const { store } = this.#settings
@@ -91,17 +91,17 @@ export class TurnRunner {
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }
     const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'resume' })
-    return outcome as TurnOutcome<OutputOf<S>>
+    return outcome as TurnOutcome<AnswerOf<S>>
   }
 
   /** Picks up what a dead process left: finishes what is safe, surfaces what is in doubt, and goes on. */
   async recover<S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
-  ): Promise<TurnOutcome<OutputOf<S>>> {
+  ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkRecover(input)
     await this.#requireConversation(input.conversation)
     const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'recover' })
-    return outcome as TurnOutcome<OutputOf<S>>
+    return outcome as TurnOutcome<AnswerOf<S>>
   }
 
   get #buses() {

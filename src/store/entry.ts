@@ -46,7 +46,11 @@ export interface TurnStart {
 
 export interface TurnEnd {
   readonly status: 'completed' | 'stopped' | 'suspended' | 'aborted' | 'failed'
-  readonly reason?: { readonly code: string; readonly message: string }
+  readonly reason?: {
+    readonly code: string
+    readonly message: string
+    readonly errorCode?: string
+  }
   readonly usage?: JsonObject
 }
 

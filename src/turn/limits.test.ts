@@ -288,6 +288,18 @@ describe('retries', () => {
     expect(model.requests).toHaveLength(requests)
   })
 
+  it('names the error behind a failure, in the outcome and in the log', async () => {
+    const store = memoryStore()
+    const { outcome } = await play([{ error: failure(false) }], { store })
+    const reason = { code: 'MODEL_FAILED', errorCode: 'E_PROVIDER_UNAVAILABLE' }
+    expect(outcome.reason).toMatchObject(reason)
+    const { entries } = await store.find({ kind: 'turn-end' })
+    expect(entries).toMatchObject([{ entry: { data: { status: 'failed', reason } } }])
+
+    const broken = await play([{ error: new Error('bug') }])
+    expect(broken.outcome.reason).toEqual({ code: 'EXECUTOR_FAILED', message: 'bug' })
+  })
+
   it.each([
     [5_000, [5_000, 5_000]],
     [3_600_000, [60_000, 60_000]],

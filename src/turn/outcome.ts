@@ -1,6 +1,9 @@
+import { isBobbinError } from '../core/error.ts'
+import type { ErrorCode } from '../core/error-codes.ts'
 import type { Usage } from '../model/model-event.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
+import { errorText } from './error-text.ts'
 
 /** How a turn ended. */
 export type TurnStatus = 'completed' | 'stopped' | 'suspended' | 'aborted' | 'failed'
@@ -9,6 +12,8 @@ export type TurnStatus = 'completed' | 'stopped' | 'suspended' | 'aborted' | 'fa
 export interface StopReason {
   readonly code: StopCode
   readonly message: string
+  /** The code of the error behind a failure, e.g. `E_PROVIDER_RATE_LIMITED`; the event `error` has its `data`. */
+  readonly errorCode?: ErrorCode
 }
 
 export type StopCode =
@@ -67,6 +72,10 @@ export const stopped = (reason: StopReason, text = ''): DispatchEnd => ({
 
 /** The end of a turn in which something broke. */
 export const failed = (reason: StopReason): DispatchEnd => ({ status: 'failed', text: '', reason })
+
+/** Why something broke: a sentence, and the code of the error where it has one. */
+export const failure = (code: StopCode, error: unknown, message = errorText(error)): StopReason =>
+  isBobbinError(error) ? { code, message, errorCode: error.code } : { code, message }
 
 /** The end of a turn that cannot go on by itself. */
 export const SUSPENDED: DispatchEnd = {

@@ -12,6 +12,7 @@ import { type Buses, type OpenedTurn, openTurn, type TurnSeed } from './open-tur
 import {
   type DispatchEnd,
   failed,
+  failure,
   type StopReason,
   SUSPENDED,
   stopped,
@@ -73,7 +74,7 @@ function notOpened({ observed }: Buses, conversation: string, error: unknown): T
     usage: NO_USAGE,
     ...origin,
     gates: [],
-    reason: { code: 'STORE_FAILED', message: errorText(error) },
+    reason: failure('STORE_FAILED', error),
   }
 }
 
@@ -154,7 +155,7 @@ const NOT_REACHED = stopped({
 function brokenLayer(turn: Turn, error: unknown): DispatchEnd {
   if (turn.signal.aborted && error === turn.signal.reason) return turn.interruption.end()
   turn.observed.emit('error', { error, where: 'middleware' }, turn.origin)
-  return failed({ code: 'MIDDLEWARE', message: `Middleware failed: ${errorText(error)}` })
+  return failed(failure('MIDDLEWARE', error, `Middleware failed: ${errorText(error)}`))
 }
 
 /** Errors never hide: whatever escapes the work becomes the turn's end. */
@@ -164,7 +165,7 @@ async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<Di
   } catch (error) {
     if (turn.signal.aborted) return turn.interruption.end()
     turn.observed.emit('error', { error, where: 'turn' }, turn.origin)
-    return failed({ code: failureCode(error), message: errorText(error) })
+    return failed(failure(failureCode(error), error))
   }
 }
 

@@ -9,6 +9,8 @@ export interface GateRequest {
   readonly id: string
   /** Who asks: our own policy, or the provider. */
   readonly type: 'approval' | 'provider-approval' | 'provider-consent'
+  /** Why our own policy asks; absent where the provider does. */
+  readonly because?: GateCause
   /** The call that waits, where there is one. */
   readonly callId?: string
   readonly tool?: string
@@ -21,6 +23,12 @@ export interface GateRequest {
   /** Whatever the runner needs in order to go on, such as the provider's own request. */
   readonly context?: JsonObject
 }
+
+/**
+ * What made a call wait: its tool's `approval`, the trust of what the conversation has seen before a `write`, or an
+ * effect that is not declared, under `policy: 'strict'`.
+ */
+export type GateCause = 'tool' | 'trust' | 'effect'
 
 export type GateVerdict = 'approved' | 'denied' | 'edited'
 

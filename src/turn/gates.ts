@@ -3,7 +3,7 @@ import { canonicalStringify } from '../core/canonical.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { NewEntry } from '../store/entry.ts'
-import type { Gate, GateRequest } from '../store/gate.ts'
+import type { Gate, GateCause, GateRequest } from '../store/gate.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolShortcuts } from '../tools/tool-class.ts'
 import { mayRepeat } from '../tools/tool-options.ts'
@@ -21,8 +21,8 @@ export function gateDigest(tool: Tool, args: JsonObject): string {
 }
 
 /**
- * Whether somebody must agree before this call runs: the tool says so, or the least trusted content
- * that was there before it does.
+ * Why somebody must agree before this call runs, if so: the tool says so, or the least trusted content that was there
+ * before it does.
  */
 export function needsGate(
   turn: Turn,
@@ -30,21 +30,28 @@ export function needsGate(
   tool: Tool,
   value: unknown,
   taint: TrustTier,
-): boolean | Promise<boolean> {
+): GateCause | undefined | Promise<GateCause | undefined> {
   const place = { conversation: turn.conversation.id, turnId: turn.id, toolCallId: asked.id }
   const isAsked = toolShortcuts().needsApproval(tool, value, place)
   return isAsked instanceof Promise
-    ? isAsked.then((late) => late || policyAsks(turn, asked, tool, taint))
-    : isAsked || policyAsks(turn, asked, tool, taint)
+    ? isAsked.then((late) => (late ? 'tool' : policyAsks(turn, asked, tool, taint)))
+    : isAsked
+      ? 'tool'
+      : policyAsks(turn, asked, tool, taint)
 }
 
-function policyAsks(turn: Turn, asked: AskedCall, tool: Tool, taint: TrustTier): boolean {
+function policyAsks(
+  turn: Turn,
+  asked: AskedCall,
+  tool: Tool,
+  taint: TrustTier,
+): GateCause | undefined {
   const { policy } = turn.settings
-  if (policy === 'open' || mayRepeat(tool.effect)) return false
-  if (tool.effect === 'write') return taint === 'third-party'
-  if (policy === 'strict') return true
+  if (policy === 'open' || mayRepeat(tool.effect)) return undefined
+  if (tool.effect === 'write') return taint === 'third-party' ? 'trust' : undefined
+  if (policy === 'strict') return 'effect'
   warnUndeclared(turn, tool, asked.id)
-  return false
+  return undefined
 }
 
 function warnUndeclared(turn: Turn, tool: Tool, toolCallId: string): void {
@@ -55,12 +62,19 @@ function warnUndeclared(turn: Turn, tool: Tool, toolCallId: string): void {
 }
 
 /** The request that a waiting call makes. */
-export function gateRequest(turn: Turn, asked: AskedCall, tool: Tool, value: unknown): GateRequest {
+export function gateRequest(
+  turn: Turn,
+  asked: AskedCall,
+  tool: Tool,
+  value: unknown,
+  because: GateCause,
+): GateRequest {
   const { args, checksum } = asked.request
   const effective = effectiveArguments(args, value)
   return {
     id: turn.settings.ids(),
     type: 'approval',
+    because,
     callId: asked.id,
     tool: tool.name,
     args: effective,

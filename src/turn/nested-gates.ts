@@ -17,7 +17,7 @@ export async function surfaceGates(
   gates: readonly Gate[],
 ): Promise<void> {
   const requests = gates.map((gate): GateRequest => {
-    const { type, tool, args, digest, expiresAt, conversation, id } = gate
+    const { type, because, tool, args, digest, expiresAt, conversation, id } = gate
     const context: JsonObject = {
       ...(gate.context?.['url'] !== undefined && { url: gate.context['url'] }),
       conversation,
@@ -26,6 +26,7 @@ export async function surfaceGates(
     return {
       id: turn.settings.ids(),
       type,
+      ...(because !== undefined && { because }),
       callId: asked.id,
       ...(tool !== undefined && { tool }),
       ...(args !== undefined && { args }),

@@ -1,6 +1,6 @@
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Settlement } from '../records/tool-call.ts'
-import type { GateRequest } from '../store/gate.ts'
+import type { GateCause, GateRequest } from '../store/gate.ts'
 import { type Admission, admit } from './admission.ts'
 import type { AdmittedCall } from './admitted-call.ts'
 import type { AskedCall } from './asked-call.ts'
@@ -148,16 +148,16 @@ function planAdmission(
     intent: tool.effect === 'read' ? undefined : intentOf(turn, asked, tool),
     note: hint,
   }
-  const isGated = needsGate(turn, asked, tool, value, taint)
-  return isGated instanceof Promise
-    ? isGated.then((late) => planAdmitted(turn, admitted, late))
-    : planAdmitted(turn, admitted, isGated)
+  const cause = needsGate(turn, asked, tool, value, taint)
+  return cause instanceof Promise
+    ? cause.then((late) => planAdmitted(turn, admitted, late))
+    : planAdmitted(turn, admitted, cause)
 }
 
-function planAdmitted(turn: Turn, admitted: AdmittedCall, isGated: boolean): Plan {
+function planAdmitted(turn: Turn, admitted: AdmittedCall, cause: GateCause | undefined): Plan {
   const { asked, tool, value } = admitted
-  if (!isGated) return { kind: 'run', asked, admitted }
-  return { kind: 'gate', asked, admitted, gate: gateRequest(turn, asked, tool, value) }
+  if (cause === undefined) return { kind: 'run', asked, admitted }
+  return { kind: 'gate', asked, admitted, gate: gateRequest(turn, asked, tool, value, cause) }
 }
 
 /** A model that breaks off at the same place again and again is stopped like any other that repeats itself. */

@@ -144,6 +144,18 @@ describe('taint', () => {
     },
   )
 
+  it('says on the gate why it waits: for the tool, for strangers, or for an effect', async () => {
+    const causeOf = async (...played: Parameters<typeof play>) =>
+      (await play(...played)).outcome.gates.map(({ because }) => because)
+    const steps = [[{ call: 'search' }], [write]]
+    expect(await causeOf(steps)).toEqual(['trust'])
+    expect(await causeOf([[write]], { effect: undefined, policy: 'strict' })).toEqual(['effect'])
+    const tools = [sampleTool('write', () => 'x', { effect: 'write', approval: true })]
+    const runner = new TurnRunner({ model: scriptedModel([[write]]), tools })
+    const { gates } = await runner.run({ message: 'go' })
+    expect(gates).toMatchObject([{ because: 'tool' }])
+  })
+
   it('gates nothing under an open policy, and no reads or repeatable calls', async () => {
     const steps = [[{ call: 'search' }], [write]]
     expect((await play(steps, { policy: 'open' })).writes).toBe(1)

@@ -154,7 +154,7 @@ describe('HistoryBudget', () => {
     const { budget } = budgetOf(100)
     const [next] = settled('c1', 80)
     await budget.append(said('hello'))
-    await budget.append({ ...open, ...more } as OpenCallItem)
+    await budget.append({ ...open, ...more })
     await budget.append(next)
     expect((await budget.fit({})).items).toEqual([said('hello'), next])
   })

@@ -48,9 +48,7 @@ describe('two runners on one memory store', () => {
     const second = scriptedModel([[query], [{ text: 'There.' }]])
     const runner = new TurnRunner({ model: second, tools, store })
     const { toolCalls } = await runner.run({ conversation: 'c', message: 'Is 19999 there?' })
-    expect(toolCalls.map(({ settlement, results }) => [settlement, String(results)])).toEqual([
-      ['ok', '19999: line 19999'],
-    ])
+    expect(toolCalls).toMatchObject([{ settlement: 'ok', results: { text: '19999: line 19999' } }])
   })
 
   it('can export and import what they spooled', async () => {

@@ -9,6 +9,7 @@ import { memorySpool } from '../spool/memory-spool.ts'
 import { fileSpool } from '../stores/fs/file-spool.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { Tokenizable } from '../text/tokenizable.ts'
 import type { ToolContext, ToolOutput } from '../tools/tool-context.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { TurnRunner } from './turn-runner.ts'
@@ -90,7 +91,7 @@ beforeEach(async () => {
 afterEach(async () => {
   process.off('uncaughtExceptionMonitor', keep)
   await rm(folder, { recursive: true, force: true })
-  expect(uncaught).toEqual([])
+  if (uncaught.length > 0) throw new Error('nobody caught an error', { cause: uncaught[0] })
 })
 
 type Handler = (ctx: ToolContext) => ToolOutput | Promise<ToolOutput>
@@ -102,10 +103,11 @@ async function play(handler: Handler, options: Partial<TurnRunnerOptions> = {}) 
   const recorder = eventRecorder(runner)
   const { toolCalls, status } = await runner.run({ message: 'go' })
   const warnings = () => recorder.of('warning').map(({ code }) => code)
+  const results = toolCalls[0]?.results
   return {
     status,
     settlement: toolCalls[0]?.settlement,
-    text: String(toolCalls[0]?.results),
+    text: Tokenizable.isTokenizable(results) ? results.text : undefined,
     warnings,
   }
 }

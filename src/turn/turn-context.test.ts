@@ -94,6 +94,7 @@ it.each([
   const { reason } = await new TurnRunner({ executor, middleware: [untold] }).run({ message: 'go' })
   expect(reason).toEqual({
     code: 'MIDDLEWARE',
+    errorCode: 'E_INVALID_TURN_INPUT',
     message: `Middleware failed: \`${method}\` takes a ${name}: \`new ${name}({ … })\`.`,
   })
 })

@@ -25,6 +25,7 @@ export interface Model {
 /** Everything that one round trip needs. */
 export interface ModelRequest {
   readonly instructions?: string
+  /** Lent for this round trip: the same list grows as the turn goes on. Copy it to keep it. */
   readonly items: readonly HistoryItem[]
   readonly tools?: readonly ToolDefinition[]
   readonly toolChoice?: ToolChoice

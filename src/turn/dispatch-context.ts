@@ -14,7 +14,10 @@ export interface DispatchContext {
   readonly iteration: number
   readonly signal: AbortSignal
   readonly instructions: string
-  /** The conversation in neutral form, ready to be encoded. With a budget, old results become handles in it. */
+  /**
+   * The conversation in neutral form, ready to be encoded, as it is in this iteration: a frozen list, which may
+   * be kept. With a budget, old results become handles in it.
+   */
   readonly items: readonly HistoryItem[]
   /** The tools on offer in this iteration, forged ones included. */
   readonly tools: ToolRegistry

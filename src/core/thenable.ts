@@ -16,3 +16,12 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   return typeof (value as { readonly then?: unknown }).then === 'function'
 }
+
+/**
+ * Gives a value back whose promise, if it is one by a slip, nobody will wait for: a rejection that nobody
+ * hears of ends the process.
+ */
+export function unwaited<T>(value: T): T {
+  if (isThenable(value)) value.then(undefined, () => {})
+  return value
+}

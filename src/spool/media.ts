@@ -4,6 +4,7 @@ import { BobbinError } from '../core/error.ts'
 import { idField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
+import { unwaited } from '../core/thenable.ts'
 import {
   fixedMediaReader,
   isMediaReader,
@@ -98,7 +99,7 @@ export class Media {
 
   /** The bytes from the first on; each call opens the source anew. */
   stream(): AsyncIterable<Uint8Array> {
-    return this.#reader.stream()
+    return unwaited(this.#reader.stream())
   }
 
   get byteLength(): number | undefined {

@@ -1,4 +1,5 @@
 import { BobbinError } from '../core/error.ts'
+import { unwaited } from '../core/thenable.ts'
 import type { SpoolInput } from './spool-store.ts'
 import { stopStream } from './unread-stream.ts'
 
@@ -79,6 +80,7 @@ async function* chunksOf(data: unknown, opened: Opened): AsyncGenerator<unknown>
   else if (isAsyncIterable(data)) yield* data
   else if (isSyncIterable(data) && !ArrayBuffer.isView(data)) yield* data
   else {
+    unwaited(data)
     const advice = adviceOn(data, 'Encode it first, for example with `JSON.stringify`.')
     throw invalidInput(
       data,
@@ -138,6 +140,7 @@ function invalidInput(value: unknown, message: string): BobbinError<'E_SPOOL_INV
 
 /** What is one step away from bytes, and the step. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^Promise$/, 'Await it first.'],
   [/^ArrayBuffer$/, 'Give its bytes: `new Uint8Array(buffer)`.'],
   [/^(Blob|File)$/, 'Give its bytes: `blob.stream()`.'],
   [/^(Response|Request)$/, 'Give its `body`.'],

@@ -1,4 +1,4 @@
-import { isThenable } from '../core/thenable.ts'
+import { unwaited } from '../core/thenable.ts'
 
 /** A stream of Node's, known by its shape: it ends the process when it fails and nobody listens. */
 interface NodeStream {
@@ -8,10 +8,10 @@ interface NodeStream {
 
 /**
  * Keeps a stream that may fail before anybody reads it from ending the process; whoever reads it is told of
- * the failure all the same. Does nothing to what is no stream of Node's.
+ * the failure all the same. A promise that was not waited for is taken for such a stream.
  */
 export function holdErrors(data: unknown): void {
-  attempt(() => isNodeStream(data) && data.on('error', ignore))
+  attempt(() => (isNodeStream(data) ? data.on('error', ignore) : unwaited(data)))
 }
 
 /** Tells a stream that nobody goes on reading it. Never throws, and waits for nothing. */
@@ -49,8 +49,7 @@ function has<Name extends PropertyKey>(
 /** What fails while it is put away is nobody's concern, at once or later. */
 function attempt(task: () => unknown): void {
   try {
-    const result = task()
-    if (isThenable(result)) result.then(undefined, ignore)
+    unwaited(task())
   } catch {}
 }
 

@@ -1,4 +1,5 @@
 import { BobbinError } from '../core/error.ts'
+import { unwaited } from '../core/thenable.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish } from '../model/model-event.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
@@ -12,7 +13,8 @@ import { definitionsOf } from './tool-definitions.ts'
 export function modelExecutor(model: Model): Executor {
   return async (ctx, helpers) => {
     let isStreamed = false
-    for await (const event of model.stream(requestOf(ctx), optionsOf(ctx, helpers))) {
+    const events = unwaited(model.stream(requestOf(ctx), optionsOf(ctx, helpers)))
+    for await (const event of events) {
       if (event.type === 'finish') {
         if (!isStreamed) tellWhole(event.items, helpers)
         return decisionOf(event)

@@ -4,7 +4,7 @@ import type { ToolCall } from '../records/tool-call.ts'
 import type { Artifact } from '../spool/artifact.ts'
 import type { EnvelopeDetails, EnvelopeRole } from './envelope.ts'
 import type { ItemForm } from './item-form.ts'
-import { MEDIA_LIMIT, type RenderedPart } from './rendered-part.ts'
+import { MEDIA_LIMIT, type Reading, type RenderedPart } from './rendered-part.ts'
 
 /** What the model reads instead of the artifacts of a call. */
 export type HandleText = (
@@ -21,6 +21,7 @@ export interface CallRendererOptions {
   readonly handleText: HandleText
   readonly readHead: ReadHead
   readonly limits?: Partial<RenderLimits>
+  readonly reading?: Reading
 }
 
 /** What one result puts into a prompt at most, however much it is. */

@@ -1,6 +1,5 @@
 import { SpooledArtifact, smallTextOf } from '../artifacts/spooled-artifact.ts'
 import { cutBytes } from '../core/cut-text.ts'
-import { isBobbinError } from '../core/error.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Media } from '../spool/media.ts'
@@ -10,7 +9,7 @@ import { type EnvelopeDetails, type EnvelopeHeader, envelope } from './envelope.
 import type { ItemForm } from './item-form.ts'
 import { artifactParts } from './render-artifacts.ts'
 import { mediaParts } from './render-media.ts'
-import type { RenderedPart } from './rendered-part.ts'
+import { NOT_READ, type RenderedPart, unreadText } from './rendered-part.ts'
 
 /** A settled call as the model sees it. */
 export interface RenderedCall {
@@ -38,7 +37,7 @@ export function callRenderer(options: CallRendererOptions): CallRenderer {
     const known = cache.get(call)
     if (known !== undefined) return known
     const rendering: CallRendering = { call, form, limits, options, wrap: wrapper(call, options) }
-    const rendered = render(rendering).catch((error: unknown) => {
+    const rendered = inTime(rendering, render(rendering)).catch((error: unknown) => {
       // A spool may be readable again the next time, so a failure is shown but not kept.
       cache.delete(call)
       return unreadable(rendering, error)
@@ -103,6 +102,14 @@ async function render(rendering: CallRendering): Promise<RenderedCall> {
   return { parts, trust: call.trust, hasHandle }
 }
 
+/** What has to be read is waited for as long as its turn lasts. */
+function inTime(rendering: CallRendering, work: Promise<RenderedCall>): Promise<RenderedCall> {
+  const { reading } = rendering.options
+  const isRead = !Tokenizable.isTokenizable(rendering.call.results)
+  const otherwise = () => unread(rendering, NOT_READ)
+  return (isRead && reading?.untilOver?.(work, otherwise)) || work
+}
+
 function textPart({ wrap, form, limits }: CallRendering, text: string): RenderedPart {
   const left = `${text.length} characters were left out to save room. Call the tool again if you need them.`
   if (form === 'handle' && left.length < text.length) return wrap({ role: 'handle', body: left })
@@ -112,8 +119,11 @@ function textPart({ wrap, form, limits }: CallRendering, text: string): Rendered
   return wrap({ body, ...(isCut && { details }) })
 }
 
-function unreadable({ call, wrap }: CallRendering, error: unknown): RenderedCall {
-  if (!isBobbinError(error)) throw error
-  const body = `The result is stored but cannot be read now (${error.code}).`
+function unreadable(rendering: CallRendering, error: unknown): RenderedCall {
+  return unread(rendering, unreadText(error, rendering.options.reading ?? {}))
+}
+
+function unread({ call, wrap }: CallRendering, why: string): RenderedCall {
+  const body = `The result ${why}`
   return { parts: [wrap({ role: 'error', body })], trust: call.trust, hasHandle: false }
 }

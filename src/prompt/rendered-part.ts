@@ -11,29 +11,53 @@ export type RenderedPart = TextPart | { readonly type: 'media'; readonly media: 
 /** Bytes of one media that a prompt carries at most. */
 export const MEDIA_LIMIT = 20_000_000
 
+/** How what is stored is read: spools may be the application's own, and fail or hang in ways of their own. */
+export interface Reading {
+  /** Hears of what could not be read. With nobody to hear of it, an error that is none of ours is thrown. */
+  onFault?(error: unknown): void
+  /** Waits for the work no longer than anybody would send it. */
+  untilOver?<T>(work: Promise<T>, otherwise: () => T): Promise<T>
+}
+
 const loaded = new WeakMap<Media, Promise<MediaPart | TextPart>>()
 
 /** Reads the media of rendered parts, so that they can be encoded; each media is read once. */
 export async function loadParts(
   parts: readonly RenderedPart[],
   limit = MEDIA_LIMIT,
+  reading: Reading = {},
 ): Promise<readonly (TextPart | MediaPart)[]> {
   const content: (TextPart | MediaPart)[] = []
   for (const part of parts) {
-    content.push(part.type === 'text' ? part : await loadOrTell(part.media, limit))
+    content.push(part.type === 'text' ? part : await loadOrTell(part.media, limit, reading))
   }
   return content
 }
 
 /** Bytes that are gone, or out of reach for now, must not keep the rest of a conversation from a model. */
-async function loadOrTell(media: Media, limit: number): Promise<MediaPart | TextPart> {
+async function loadOrTell(
+  media: Media,
+  limit: number,
+  reading: Reading,
+): Promise<MediaPart | TextPart> {
+  const tell = (why: string): TextPart => ({ type: 'text', text: `[This ${media.kind} ${why}]` })
   try {
-    return await loadOnce(media, limit)
+    const loading = loadOnce(media, limit)
+    return await (reading.untilOver?.(loading, () => tell(NOT_READ)) ?? loading)
   } catch (error) {
-    if (!isBobbinError(error)) throw error
-    const text = `[This ${media.kind} is stored but cannot be read now (${error.code}).]`
-    return { type: 'text', text }
+    return tell(unreadText(error, reading))
   }
+}
+
+/** What stands for something stored that took longer to read than its turn. */
+export const NOT_READ = 'is stored and was not read before the turn ended.'
+
+/** What a model is told of something stored that cannot be read; what an application's spool says of it stays there. */
+export function unreadText(error: unknown, { onFault }: Reading): string {
+  const isOurs = isBobbinError(error)
+  if (!isOurs && onFault === undefined) throw error
+  onFault?.(error)
+  return `is stored but cannot be read now${isOurs ? ` (${error.code})` : ''}.`
 }
 
 function loadOnce(media: Media, limit: number): Promise<MediaPart | TextPart> {

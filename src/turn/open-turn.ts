@@ -1,5 +1,6 @@
 import { hmacSha256 } from '#hash'
 import { isBobbinError } from '../core/error.ts'
+import type { Reading } from '../prompt/rendered-part.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
 import { Conversation } from './conversation.ts'
@@ -14,7 +15,7 @@ import { resultSpool } from './small-results.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { turnContext } from './turn-context.ts'
-import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
+import type { EventOrigin, FunctionalEvents, ObservedEvents } from './turn-events.ts'
 import { TurnRequest } from './turn-request.ts'
 import { NO_USAGE } from './turn-usage.ts'
 
@@ -62,13 +63,14 @@ export async function openTurn(
   }
   try {
     const secret = key ?? (await store.key(id))
+    const turnId = ids()
+    const origin = Object.freeze({ turnId, conversation: id })
     const results = resultSpool(store, settings.spool)
-    const presentation = presentationOf(secret, id)
+    const presentation = presentationOf(secret, id, readingOf(interruption, buses, origin))
     const parts = { store, results, presentation, artifacts: settings.artifacts }
     const conversation = new Conversation(id, lease.epoch, parts)
     if (!lease.created) await conversation.load()
     if (parent !== undefined) conversation.lowerTrustUnrecorded(parent.conversation.taint)
-    const turnId = ids()
     const { signal } = interruption
     const guard = new RepeatGuard(settings.repeat)
     const request = new TurnRequest(settings, conversation, presentation)
@@ -85,7 +87,7 @@ export async function openTurn(
       interruption,
       startedAt: clock.now(),
       guard,
-      origin: Object.freeze({ turnId, conversation: id }),
+      origin,
       ...buses,
       ctx: turnContext({
         turnId,
@@ -118,6 +120,20 @@ export async function openTurn(
 }
 
 const NO_PARENT = {}
+
+/** What cannot be read is told to observers; what takes too long is not waited for once the turn is cut off. */
+const readingOf = (
+  { signal, watch }: Interruption,
+  { observed }: Buses,
+  origin: EventOrigin,
+): Reading => ({
+  onFault: (error) => observed.emit('error', { error, where: 'read' }, origin),
+  untilOver: (work, otherwise) =>
+    watch.orAborted(work).catch((error: unknown) => {
+      if (signal.aborted) return otherwise()
+      throw error
+    }),
+})
 
 /** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
 function keepAlive({ store }: RunnerSettings, lease: Lease, interruption: Interruption) {

@@ -4,7 +4,7 @@ import type { ReadHead } from '../prompt/call-rendering.ts'
 import { envelopeKey } from '../prompt/envelope-key.ts'
 import { callRenderer, renderAtOnce } from '../prompt/render-call.ts'
 import { renderMessage } from '../prompt/render-message.ts'
-import { loadParts } from '../prompt/rendered-part.ts'
+import { loadParts, MEDIA_LIMIT, type Reading, type RenderedPart } from '../prompt/rendered-part.ts'
 import type { CallResult, MessageItem, TextPart } from '../records/history-item.ts'
 import type { Message } from '../records/message.ts'
 import type { ToolCall } from '../records/tool-call.ts'
@@ -33,18 +33,23 @@ const readHead: ReadHead = async (artifact, maxBytes) =>
   cutBytes((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
 
 /** Shows the records of one conversation in envelopes under its own key. */
-export function presentationOf(secret: Uint8Array, conversation: string): Presentation {
+export function presentationOf(
+  secret: Uint8Array,
+  conversation: string,
+  reading: Reading = {},
+): Presentation {
   const key = envelopeKey(secret, conversation)
-  const render = callRenderer({ key, handleText, readHead })
+  const render = callRenderer({ key, handleText, readHead, reading })
+  const load = (parts: readonly RenderedPart[]) => loadParts(parts, MEDIA_LIMIT, reading)
   const shown = async (call: ToolCall): Promise<ShownCall> => {
     const { parts, hasHandle } = await render(call)
-    return { result: { isError: call.isError, parts: await loadParts(parts) }, hasHandle }
+    return { result: { isError: call.isError, parts: await load(parts) }, hasHandle }
   }
   return {
     key,
     async handle(call) {
       const { parts } = await render(call, 'handle')
-      const loaded = await loadParts(parts)
+      const loaded = await load(parts)
       // What a person changed is true of the handle too; other notes have served their time.
       const edited = editNote(call)
       const told = edited === undefined ? [] : [{ type: 'text', text: edited } as const]
@@ -62,7 +67,7 @@ export function presentationOf(secret: Uint8Array, conversation: string): Presen
       return {
         type: 'message',
         role,
-        parts: await loadParts(parts),
+        parts: await load(parts),
         ...(providerData && { providerData }),
         ...(response !== undefined && { response }),
       }

@@ -73,6 +73,7 @@ export type ErrorPlace =
   | 'admission'
   | 'approve'
   | 'record'
+  | 'read'
   | 'inline'
   | 'reconcile'
   | 'abandon'

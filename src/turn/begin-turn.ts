@@ -3,6 +3,7 @@ import { Message } from '../records/message.ts'
 import { Media } from '../spool/media.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { TurnSeed } from './open-turn.ts'
+import { ofStore } from './store-failure.ts'
 import { outputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
@@ -61,7 +62,11 @@ export async function addUserMessage(
 ): Promise<void> {
   const { settings, conversation, results } = turn
   const attachments: Media[] = []
-  for (const media of input.attachments ?? []) attachments.push(await media.spooled(results))
+  for (const media of input.attachments ?? []) {
+    const { signal, interruption } = turn
+    const storing = ofStore(() => media.spooled(results, { signal }))
+    attachments.push(await interruption.watch.orAborted(storing))
+  }
   const message = new Message({
     id: settings.ids(),
     role: 'user',

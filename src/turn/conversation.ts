@@ -27,6 +27,7 @@ import { EMPTY_TAIL } from './log-tail.ts'
 import type { Presentation, ShownCall } from './presentation.ts'
 import { digestsOf, holdsArtifacts, indexOfCall, mediaTiers, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
+import { storeFailure } from './store-failure.ts'
 
 export interface ConversationParts {
   readonly store: Store
@@ -75,7 +76,7 @@ export class Conversation {
   /** How the log ended when it was opened. */
   tail = EMPTY_TAIL
   readonly #parts: ConversationParts
-  readonly #group = new GroupCommit((entries, blobs) => this.append(entries, blobs))
+  readonly #group = new GroupCommit((entries, blobs) => this.#append(entries, blobs))
 
   constructor(id: string, epoch: number, parts: ConversationParts) {
     this.id = id
@@ -237,6 +238,19 @@ export class Conversation {
     entries: readonly NewEntry[],
     blobs?: readonly StoredBlob[],
   ): Promise<unknown> | undefined {
+    let appending: Promise<unknown> | undefined
+    try {
+      appending = this.#append(entries, blobs)
+    } catch (error) {
+      throw storeFailure(error)
+    }
+    return appending?.catch(storeFailed)
+  }
+
+  #append(
+    entries: readonly NewEntry[],
+    blobs?: readonly StoredBlob[],
+  ): Promise<unknown> | undefined {
     const appending = this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
     // A store of another realm gives promises of its own, which nobody here would take for one.
     return appending === APPENDED ? undefined : Promise.resolve(appending)
@@ -254,7 +268,9 @@ export class Conversation {
     const blobs = this.#blobsOf([call])
     // A call that runs alone has nobody to wait for, and memory nothing to gain.
     const isShared = this.batch.length > 1 && this.#parts.store.durable
-    return isShared ? this.#group.add(entries, blobs) : this.append(entries, blobs)
+    return isShared
+      ? this.#group.add(entries, blobs).catch(storeFailed)
+      : this.append(entries, blobs)
   }
 
   /** Adds entries to the log, with the small results of the records among them. */
@@ -322,6 +338,10 @@ export class Conversation {
     const { results, artifacts } = this.#parts
     return { spool: results, ...(artifacts && { artifacts }) }
   }
+}
+
+const storeFailed = (error: unknown) => {
+  throw storeFailure(error)
 }
 
 /** Nobody looks at the entries that an append gives back. */

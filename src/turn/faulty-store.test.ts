@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { endOf, FAILURES, HANGS, image } from '../../test/hostile-parts.ts'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -52,6 +54,34 @@ describe('a store that fails', () => {
     })
   })
 
+  describe.each(FAILURES)('and then %s', (_, misdeed) => {
+    const spoiled = (durable: boolean, isDue: (kinds: readonly string[]) => boolean): Store => {
+      const store = memoryStore()
+      const append: Store['append'] = (...given) =>
+        isDue(given[2].map(({ kind }) => kind)) ? misdeed() : store.append(...given)
+      return { ...store, durable, append }
+    }
+    const spool = { ...memorySpool(), durable: true }
+    const tools = [sampleTool('t', () => 'done', { effect: 'idempotent' })]
+
+    it('ends the turn as failed when a call is to begin: it does not run', async () => {
+      const store = spoiled(false, (kinds) => kinds.includes('intent'))
+      expect(await endOf({ store, tools })).toEqual(['failed', 'STORE_FAILED'])
+    })
+
+    it.each([1, 3])('ends the turn as failed when %i calls have ended', async (calls) => {
+      const parts = Array.from({ length: calls }, (__, at) => ({ call: 't', args: { q: `${at}` } }))
+      const store = spoiled(true, (kinds) => kinds.includes('settlement'))
+      const options = { store, spool, tools, model: scriptedModel([parts]) }
+      expect(await endOf(options)).toEqual(['failed', 'STORE_FAILED', 'a call was left open'])
+    })
+
+    it('ends nothing when the end of the turn is to be written', async () => {
+      const store = spoiled(false, (kinds) => kinds.includes('turn-end'))
+      expect(await endOf({ store, tools })).toEqual(['completed', 'ok'])
+    })
+  })
+
   it('when it is released ends nothing', async () => {
     const model = scriptedModel([[{ text: 'done' }]])
     const store = faultyStore({ release: downAtOnce })
@@ -69,7 +99,7 @@ describe('a store that fails', () => {
     const runner = new TurnRunner({ model, store, tools })
     const outcome = await runner.run({ message: 'go', conversation: 'c' })
     expect(outcome.status).toBe('failed')
-    expect(outcome.reason?.message).toBe('the database is down')
+    expect(outcome.reason).toEqual({ code: 'STORE_FAILED', message: 'the database is down' })
     expect(await store.count({ conversation: 'c', kind: 'turn-end' })).toBe(1)
     isDown = false
     const [gate] = await store.openGates('c')
@@ -114,5 +144,22 @@ describe('a store that fails', () => {
     until.resolve()
     expect(await turn).toMatchObject({ status: 'completed', text: 'done' })
     expect(beats).toBeGreaterThan(1)
+  })
+})
+
+describe('a spool that fails', () => {
+  it.each(FAILURES)(
+    'ends the turn as failed when an attachment comes: it %s',
+    async (_, misdeed) => {
+      const spool = { ...memorySpool(), write: misdeed }
+      const end = await endOf({ spool, model: scriptedModel([]) }, { attachments: [image()] })
+      expect(end).toEqual(['failed', 'STORE_FAILED'])
+    },
+  )
+
+  it.each(HANGS)('holds up no turn that is cut off: it %s', async (_, misdeed) => {
+    const options = { spool: { ...memorySpool(), write: misdeed }, maxTimeMs: 20 }
+    const input = { attachments: [image()] }
+    expect(await endOf(options, input)).toEqual(['stopped', 'MAX_TIME'])
   })
 })

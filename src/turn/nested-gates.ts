@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
 import type { AskedCall } from './asked-call.ts'
 import { closeGate, openGate, tellOpened } from './gates.ts'
+import { ofStore } from './store-failure.ts'
 import type { Turn } from './turn.ts'
 
 /** Where the gate of a nested turn really is. */
@@ -49,10 +50,11 @@ export async function passOn(turn: Turn, gates: readonly Gate[]): Promise<void> 
   const { store } = turn.settings
   for (const gate of gates) {
     const place = nestedPlace(gate)
-    const there = place && (await store.gate(place.conversation, place.gate))
+    const there = place && (await ofStore(() => store.gate(place.conversation, place.gate)))
     // Decided already when a process died between this step and the next.
     if (place !== undefined && there?.state === 'pending') {
-      await store.decideGate(place.conversation, place.gate, decisionFrom(gate))
+      const decision = decisionFrom(gate)
+      await ofStore(() => store.decideGate(place.conversation, place.gate, decision))
     }
     const isDecided = gate.decision !== undefined && gate.state !== 'expired'
     const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'

@@ -12,6 +12,7 @@ import { faultOf } from './fault.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
+import { ofStore } from './store-failure.ts'
 import { MAX_TIMER_MS } from './timer-limit.ts'
 import type { Turn } from './turn.ts'
 
@@ -41,8 +42,11 @@ export async function reconcile(
 /** How a call ends that is known to have happened; one whose output cannot be kept ends as it would have then. */
 export async function happenedEnd(turn: Turn, tool: Tool, output: ToolOutput): Promise<CallEnd> {
   try {
-    return { settlement: 'ok', results: await settleOutput(tool, output, turn.results), tool }
+    const settling = (async () => settleOutput(tool, output, turn.results, turn))()
+    return { settlement: 'ok', results: await turn.interruption.watch.orAborted(settling), tool }
   } catch (error) {
+    // Nothing is lost: whoever goes on asks the tool again.
+    turn.signal.throwIfAborted()
     if (faultOf(error) === 'store') throw error
     const text = `The call took effect, and what it returned cannot be kept: ${errorText(error)}`
     return { settlement: 'failed', results: new Tokenizable(text), tool }
@@ -67,7 +71,8 @@ export async function settleDoubts(turn: Turn): Promise<void> {
   for (const call of doubts) {
     const tool = settings.tools.get(call.tool)
     if (tool?.reconcile === undefined) continue
-    const intent = await settings.store.get(conversation.id, 'intent', call.id)
+    const { store } = settings
+    const intent = await ofStore(() => store.get(conversation.id, 'intent', call.id))
     const key = intent?.data.idempotencyKey ?? IMPORTED_KEY
     const found = key === IMPORTED_KEY ? undefined : await reconcile(turn, tool, key)
     if (found === undefined || found.happened === 'unknown') continue

@@ -183,6 +183,22 @@ describe('runner.recover', () => {
     },
   )
 
+  it('leaves a call open whose output hangs until it is cut off, and asks again', async () => {
+    const store = memoryStore()
+    const output = new ReadableStream<Uint8Array>()
+    const hangs = async () => ({ happened: 'yes', output }) as const
+    await diesInHandler(store, { effect: 'write' })
+    const { runner } = watched(store, { effect: 'write', reconcile: hangs })
+    const cut = await runner.recover({ ...again, signal: AbortSignal.timeout(20) })
+    expect(cut).toMatchObject({ status: 'aborted', toolCalls: [] })
+    const knows = async () => ({ happened: 'yes', output: 'found' }) as const
+    const next = watched(store, { effect: 'write', reconcile: knows })
+    expect(await next.runner.recover(again)).toMatchObject({
+      status: 'completed',
+      toolCalls: [{ id: 'call_1', settlement: 'ok' }],
+    })
+  })
+
   it('does not ask for an answer that the log has already', async () => {
     const store = memoryStore()
     const dying: Store = {

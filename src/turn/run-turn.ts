@@ -21,6 +21,7 @@ import {
 } from './outcome.ts'
 import { settleDoubts } from './reconcile.ts'
 import type { RunnerSettings } from './runner-options.ts'
+import { ofStore } from './store-failure.ts'
 import { outputOf } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { NO_USAGE } from './turn-usage.ts'
@@ -105,7 +106,9 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   let gates: readonly Gate[] = []
   const end = await guarded(turn, async () => {
     const worked = await work(turn, plan)
-    if (worked.status === 'suspended') gates = await settings.store.openGates(turn.conversation.id)
+    if (worked.status === 'suspended') {
+      gates = await ofStore(() => settings.store.openGates(turn.conversation.id))
+    }
     return worked
   })
   const checked = await outputOf(end, seed.output, turn.interruption)

@@ -19,6 +19,7 @@ import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
 import { type Job, runJobs } from './schedule.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
+import { ofStore } from './store-failure.ts'
 import type { Turn } from './turn.ts'
 
 /** What to do about calls that an earlier process, or an unanswered gate, left without an end. */
@@ -141,7 +142,8 @@ async function repeatedInput(
   tool: Tool,
   { gateId, editOf }: Intent,
 ): Promise<{ readonly value: unknown } | undefined> {
-  const gate = gateId && (await turn.settings.store.gate(turn.conversation.id, gateId))
+  const { store } = turn.settings
+  const gate = gateId && (await ofStore(() => store.gate(turn.conversation.id, gateId)))
   if (gate && gateDigest(tool, gate.args ?? {}) !== gate.digest) return undefined
   if (gate && editOf === undefined) return approvedInput(tool, args, gate.args ?? {})
   const validation = await toolShortcuts().validate(tool, args)

@@ -93,6 +93,8 @@ export function oddReader(
   return { ...own, ...Object.fromEntries(names.map((name) => [name, misdeed])) }
 }
 
+const HEARD = ['turnStart', 'iterationEnd', 'toolExecutionStart', 'turnEnd', 'error'] as const
+
 /**
  * Runs a turn and says how it ended: the code it was refused with, or the status, the reason and how its calls
  * settled. Holds it to what holds for every turn: nothing escapes, and its conversation is free again.
@@ -100,6 +102,7 @@ export function oddReader(
 export async function endOf(
   options: Partial<TurnRunnerOptions>,
   input: Partial<TurnInput> = {},
+  listener?: Misdeed,
 ): Promise<readonly unknown[]> {
   const escaped: unknown[] = []
   const onEscape = () => escaped.push('something')
@@ -107,6 +110,8 @@ export async function endOf(
   process.on('uncaughtExceptionMonitor', onEscape)
   const store: Store = options.store ?? memoryStore()
   const runner = new TurnRunner({ model: callsOnce(), ...options, store } as TurnRunnerOptions)
+  if (listener !== undefined) for (const name of HEARD) runner.observe(name, listener)
+  if (listener !== undefined) runner.on('toolCall', listener)
   const recorder = eventRecorder(runner)
   const end = await runner.run({ message: 'go', conversation: 'c', ...input }).then(
     ({ status, reason, toolCalls }) => [

@@ -1,5 +1,24 @@
+import { BobbinError } from './error.ts'
+import { unwaited } from './thenable.ts'
+
 /** Makes unguessable ids; tests pass a predictable one. */
 export type IdSource = () => string
+
+/** Ids that are none would be found out when they are stored, with what they name under way. */
+export function checkedIds(source: IdSource): IdSource {
+  if (source === randomId) return source
+  return () => {
+    let cause: unknown
+    try {
+      const id: unknown = unwaited(source())
+      if (typeof id === 'string' && id !== '') return id
+    } catch (error) {
+      cause = error
+    }
+    const rule = 'must give a text that is not empty, at once'
+    throw new BobbinError('E_INVALID_RUNNER', `\`ids\` ${rule}.`, { rule }, { cause })
+  }
+}
 
 /** A random UUID: 122 bits from the platform's generator. */
 export const randomId: IdSource = () => globalThis.crypto.randomUUID()

@@ -1,6 +1,6 @@
 import type { RestoreContext } from '../artifacts/restore-artifact.ts'
-import { type Clock, systemClock } from '../core/clock.ts'
-import { type IdSource, randomId } from '../core/ids.ts'
+import { type Clock, sureClock, systemClock } from '../core/clock.ts'
+import { checkedIds, type IdSource, randomId } from '../core/ids.ts'
 import type { Model } from '../model/model.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
@@ -155,8 +155,8 @@ export function runnerSettings(options: TurnRunnerOptions): RunnerSettings {
     secrets: options.secrets,
     artifacts: options.artifacts,
     retries: options.retries ?? 2,
-    clock: options.clock ?? systemClock,
-    ids: options.ids ?? randomId,
+    clock: sureClock(options.clock ?? systemClock),
+    ids: checkedIds(options.ids ?? randomId),
     sleep: options.sleep ?? sleep,
   }
 }

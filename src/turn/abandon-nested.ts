@@ -11,9 +11,9 @@ import type { FunctionalEvents } from './turn-events.ts'
  */
 export async function abandonNested(
   turn: Turn,
+  settings: RunnerSettings,
   conversation: string,
   finish: (inner: Turn) => Promise<unknown>,
-  settings: RunnerSettings = turn.settings,
 ): Promise<void> {
   const { observed } = turn
   const isInside = await isNestedIn(settings.store, conversation, turn.conversation.id)
@@ -36,13 +36,14 @@ export async function abandonNested(
  */
 export async function abandonLeft(
   turn: Turn,
+  settings: RunnerSettings,
   conversation: string,
   finish: (inner: Turn) => Promise<unknown>,
-  { settings = turn.settings, isLeft = false } = {},
+  isLeft = false,
 ): Promise<void> {
   try {
     const isOpen = isLeft || (await settings.store.openGates(conversation)).length > 0
-    if (isOpen) await abandonNested(turn, conversation, finish, settings)
+    if (isOpen) await abandonNested(turn, settings, conversation, finish)
   } catch (error) {
     turn.observed.emit('error', { error, where: 'abandon' }, turn.origin)
   }

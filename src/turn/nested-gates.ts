@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
 import type { AskedCall } from './asked-call.ts'
 import { closeGate, openGate, tellOpened } from './gates.ts'
+import type { RunnerSettings } from './runner-options.ts'
 import { ofStore } from './store-failure.ts'
 import type { Turn } from './turn.ts'
 
@@ -45,9 +46,12 @@ export function nestedGates(turn: Turn, callId: string): readonly Gate[] {
   return turn.conversation.gates.filter((gate) => gate.callId === callId && nestedPlace(gate))
 }
 
-/** Passes decisions on to the turn that waits for them and closes their copies here. */
-export async function passOn(turn: Turn, gates: readonly Gate[]): Promise<void> {
-  const { store } = turn.settings
+/** Passes decisions on to the turn that waits for them, in its own store, and closes their copies here. */
+export async function passOn(
+  turn: Turn,
+  gates: readonly Gate[],
+  { store }: RunnerSettings,
+): Promise<void> {
   for (const gate of gates) {
     const place = nestedPlace(gate)
     const there = place && (await ofStore(() => store.gate(place.conversation, place.gate)))

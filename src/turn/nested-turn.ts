@@ -1,6 +1,8 @@
 import type { TrustTier } from '../core/trust.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { RunnerSettings } from './runner-options.ts'
 import type { Turn } from './turn.ts'
 
 /** What a call tells the turn that runs inside it, and what that turn tells back. */
@@ -30,6 +32,19 @@ export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
   }
   links.set(signal, link)
   return link
+}
+
+/** How the turns inside the calls of a tool are set up: they may have a store of their own. */
+const setups = new WeakMap<Tool, (outer: RunnerSettings) => RunnerSettings>()
+
+/** Makes known how the turns inside the calls of a tool are set up. */
+export function setUpInside(tool: Tool, setUp: (outer: RunnerSettings) => RunnerSettings): void {
+  setups.set(tool, setUp)
+}
+
+/** The settings of the turns inside the calls of a tool; the outer ones where nobody knows of others. */
+export function settingsInside(tool: Tool | undefined, outer: RunnerSettings): RunnerSettings {
+  return (tool && setups.get(tool)?.(outer)) ?? outer
 }
 
 /**

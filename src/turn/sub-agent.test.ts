@@ -6,6 +6,7 @@ import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Executor } from './executor.ts'
 import type { Middleware } from './middleware.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { subAgent } from './sub-agent.ts'
@@ -305,6 +306,35 @@ describe('the gates of a nested turn', () => {
     expect(paid).toEqual(['bob'])
     expect(await store.openGates()).toEqual([])
     done()
+  })
+
+  it('are answered and declined where they are: in a store of the agent’s own', async () => {
+    const [outer, own] = [memoryStore(), memoryStore()]
+    const paid: string[] = []
+    const once = (tool: string, args: object): Executor => {
+      return async ({ items }) =>
+        items.some(({ type }) => type === 'call')
+          ? { answer: 'done' }
+          : { calls: [{ tool, args: { ...args }, id: tool }] }
+    }
+    const pay = sampleTool('pay', () => `${paid.push('x')}`, { effect: 'write', approval: true })
+    const agent = { executor: once('pay', {}), tools: [pay], store: own }
+    const deep = research({ executor: once('research', ask.args), tools: [research(agent)] })
+    const runner = new TurnRunner({
+      executor: once('research', ask.args),
+      tools: [deep],
+      store: outer,
+    })
+    const { gates } = await runner.run({ message: 'go', conversation: 'k' })
+    const decisions = gates.map(({ id }) => ({ gate: id, approve: true, decidedBy: 'ann' }))
+    const outcome = await runner.resume({ conversation: 'k', decisions })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'ok' }] })
+    expect(paid).toHaveLength(1)
+    await runner.run({ message: 'go', conversation: 'other' })
+    expect(await own.openGates()).toHaveLength(1)
+    await runner.run({ message: 'never mind', conversation: 'other' })
+    expect([...(await outer.openGates()), ...(await own.openGates())]).toEqual([])
+    expect(paid).toHaveLength(1)
   })
 
   it('can be edited and denied from there', async () => {

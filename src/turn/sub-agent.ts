@@ -6,7 +6,7 @@ import type { ToolContext } from '../tools/tool-context.ts'
 import { abandonLeft } from './abandon-nested.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
-import { isNestedIn, linkOf, type NestedLink } from './nested-turn.ts'
+import { isNestedIn, linkOf, type NestedLink, setUpInside } from './nested-turn.ts'
 import { runTurn } from './run-turn.ts'
 import {
   type RunnerSettings,
@@ -54,7 +54,7 @@ export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentO
   // Options that cannot work are found when the tool is made, not when it is first called.
   runnerSettings(agent)
   const messageOf = options.message as ((args: unknown) => string) | undefined
-  return new Tool({
+  const tool = new Tool({
     name,
     description,
     inputSchema: options.inputSchema ?? TASK_SCHEMA,
@@ -66,6 +66,8 @@ export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentO
       return runNested(agent, message, ctx)
     },
   })
+  setUpInside(tool, (outer) => nestedSettings(agent, outer))
+  return tool
 }
 
 function taskOf(args: unknown): string {
@@ -101,7 +103,7 @@ async function runNested(
   })
   if (link !== undefined) {
     const finish = (inner: Turn) => finishUnsettled(inner, 'abandon')
-    link.abandon = () => abandonLeft(link.parent, conversation, finish, { settings, isLeft })
+    link.abandon = () => abandonLeft(link.parent, settings, conversation, finish, isLeft)
     // Given up while it ran, the call waits for nothing of this any more.
     if (link.isSettled) await link.abandon()
   }

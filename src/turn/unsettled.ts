@@ -14,6 +14,7 @@ import { approvedInput, endCall, useDecision } from './decided-call.ts'
 import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { nestedGates, passOn } from './nested-gates.ts'
+import { settingsInside } from './nested-turn.ts'
 import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
@@ -95,14 +96,16 @@ async function finishStarted(
 ): Promise<void> {
   const nested = nestedGates(turn, asked.id)
   if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return
-  await passOn(turn, nested)
+  const tool = turn.ctx.tools.get(asked.request.tool)
+  const inside = settingsInside(tool, turn.settings)
+  await passOn(turn, nested, inside)
   if (policy === 'abandon') {
-    await abandonNested(turn, intent.idempotencyKey, abandonAll)
+    await abandonNested(turn, inside, intent.idempotencyKey, abandonAll)
     if (nested.length === 0) return endStarted(turn, asked, IN_DOUBT)
     return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
   }
-  const abandon = () => abandonLeft(turn, intent.idempotencyKey, abandonAll)
-  const next = await afterStart(turn, asked, intent)
+  const abandon = () => abandonLeft(turn, inside, intent.idempotencyKey, abandonAll)
+  const next = await afterStart(turn, asked, tool, intent)
   if ('asked' in next) return runAdmitted(turn, { ...next, abandon })
   await endStarted(turn, asked, next)
   await abandon()
@@ -114,9 +117,9 @@ const abandonAll = (inner: Turn) => finishUnsettled(inner, 'abandon')
 async function afterStart(
   turn: Turn,
   asked: AskedCall,
+  tool: Tool | undefined,
   intent: Intent,
 ): Promise<AdmittedCall | CallEnd> {
-  const tool = turn.ctx.tools.get(asked.request.tool)
   if (tool === undefined) return IN_DOUBT
   const found = await reconcile(turn, tool, intent.idempotencyKey)
   if (found?.happened === 'yes') return happenedEnd(turn, tool, found.output)

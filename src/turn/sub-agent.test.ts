@@ -18,6 +18,8 @@ const askOnce = () => scriptedModel([[ask], [{ text: 'the answer' }]])
 const research = (agent: TurnRunnerOptions, more: object = {}) =>
   subAgent({ name: 'research', description: 'Finds things out.', agent, ...more })
 
+const NAME = /^c\/[0-9a-f]{64}$/
+
 const textOf = (model: ScriptedModel, at: number) => JSON.stringify(model.requests[at]?.items)
 
 describe('subAgent', () => {
@@ -193,6 +195,38 @@ describe('subAgent', () => {
     expect(textOf(model, 1)).not.toContain('1234')
     expect(inner.requests).toEqual([])
     expect((await store.conversation('c/r1'))?.epoch).toBe(before)
+  })
+
+  it.each([
+    ['at length', 'r'.repeat(600)],
+    ['with what no name may hold', 'r\0\ud800'],
+  ])('has a conversation of its own also when its call is named %s', async (_, id) => {
+    const store = memoryStore()
+    const pay = sampleTool('pay', () => 'paid', { effect: 'write', approval: true })
+    const inner = scriptedModel([[{ call: 'pay' }], [{ text: 'paid' }], [{ call: 'pay' }]])
+    const model = scriptedModel([
+      [{ ...ask, id }],
+      [{ text: 'x' }],
+      [{ ...ask, id }],
+      [{ text: 'x' }],
+    ])
+    const runner = new TurnRunner({
+      store,
+      model,
+      tools: [research({ model: inner, tools: [pay] })],
+    })
+    const { gates } = await runner.run({ message: 'go', conversation: 'c' })
+    const decisions = gates.map((gate) => ({ gate: gate.id, approve: true, decidedBy: 'ann' }))
+    const outcome = await runner.resume({ conversation: 'c', decisions })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'ok' }] })
+    await runner.run({ message: 'again', conversation: 'c' })
+    const next = await runner.run({ message: 'never mind', conversation: 'c' })
+    expect(next.toolCalls).toMatchObject([{ settlement: 'abandoned' }])
+    expect(await store.openGates()).toEqual([])
+    const names = (await store.conversations()).map((found) => found.id)
+    expect(names).toEqual(['c', expect.stringMatching(NAME), expect.stringMatching(NAME)])
+    await store.delete('c')
+    expect(await store.conversations()).toEqual([])
   })
 
   it('takes what middleware makes of a result that holds a stranger’s words', async () => {

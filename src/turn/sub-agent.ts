@@ -6,7 +6,13 @@ import type { ToolContext } from '../tools/tool-context.ts'
 import { abandonLeft } from './abandon-nested.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
-import { isNestedIn, linkOf, type NestedLink, setUpInside } from './nested-turn.ts'
+import {
+  conversationInside,
+  isNestedIn,
+  linkOf,
+  type NestedLink,
+  setUpInside,
+} from './nested-turn.ts'
 import { runTurn } from './run-turn.ts'
 import {
   type RunnerSettings,
@@ -78,10 +84,13 @@ function taskOf(args: unknown): string {
 async function runNested(
   agent: TurnRunnerOptions,
   message: string,
-  { signal, idempotencyKey: conversation }: ToolContext,
+  { signal, idempotencyKey }: ToolContext,
 ): Promise<string> {
   const link = linkOf(signal)
   const parent = link?.parent
+  const conversation = parent
+    ? conversationInside(parent.conversation.id, idempotencyKey)
+    : idempotencyKey
   if (parent !== undefined && parent.depth >= MAX_DEPTH) throw tooDeep()
   const settings = nestedSettings(agent, parent?.settings)
   const foreign =

@@ -14,7 +14,7 @@ import { approvedInput, endCall, useDecision } from './decided-call.ts'
 import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
 import { nestedGates, passOn } from './nested-gates.ts'
-import { settingsInside } from './nested-turn.ts'
+import { conversationInside, settingsInside } from './nested-turn.ts'
 import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 import { runAdmitted } from './run-call.ts'
@@ -99,12 +99,13 @@ async function finishStarted(
   const tool = turn.ctx.tools.get(asked.request.tool)
   const inside = settingsInside(tool, turn.settings)
   await passOn(turn, nested, inside)
+  const name = conversationInside(turn.conversation.id, intent.idempotencyKey)
   if (policy === 'abandon') {
-    await abandonNested(turn, inside, intent.idempotencyKey, abandonAll)
+    await abandonNested(turn, inside, name, abandonAll)
     if (nested.length === 0) return endStarted(turn, asked, IN_DOUBT)
     return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
   }
-  const abandon = () => abandonLeft(turn, inside, intent.idempotencyKey, abandonAll)
+  const abandon = () => abandonLeft(turn, inside, name, abandonAll)
   const next = await afterStart(turn, asked, tool, intent)
   if ('asked' in next) return runAdmitted(turn, { ...next, abandon })
   await endStarted(turn, asked, next)

@@ -45,6 +45,14 @@ export function gaveUpEnd(
   return { settlement: 'in-doubt', results: new Tokenizable(`${text} ${EFFECT_UNKNOWN}`) }
 }
 
+/** What the model reads of a call in whose turn another one ended in doubt. */
+export const DOUBT_INSIDE = `A call inside it began and did not report. ${EFFECT_UNKNOWN}`
+
+/** The end of a call that was given up, and whose inner turn left calls in doubt when it wound itself up. */
+export function doubtfulEnd(text: string): AttemptEnd {
+  return { settlement: 'in-doubt', results: new Tokenizable(`${text} ${DOUBT_INSIDE}`) }
+}
+
 /** The end of a call whose handler, or whose result, failed. */
 export function failedEnd(error: unknown, clean: (text: string) => string): AttemptEnd {
   const text = errorText(error, clean)

@@ -9,7 +9,14 @@ import { toolShortcuts } from '../tools/tool-class.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
 import type { Watched } from './abort-watch.ts'
 import type { AdmittedCall } from './admitted-call.ts'
-import { type AttemptEnd, failedEnd, gaveUpEnd, isObedience, NOT_STARTED } from './attempt-end.ts'
+import {
+  type AttemptEnd,
+  doubtfulEnd,
+  failedEnd,
+  gaveUpEnd,
+  isObedience,
+  NOT_STARTED,
+} from './attempt-end.ts'
 import { idempotencyKey } from './intent.ts'
 import { linkCall, type NestedLink } from './nested-turn.ts'
 import type { SecretScrubber } from './secret-scrubber.ts'
@@ -40,6 +47,7 @@ export class CallAttempt implements ExecutionContext, Watched {
   #reason: DOMException | undefined
   #end: AttemptEnd | undefined
   #resolve: ((end: AttemptEnd) => void) | undefined
+  #grace: ReturnType<typeof setTimeout> | undefined
   /** What the handler returned, while it is wound onto a spool, which may refuse it unread or hang. */
   #output: ToolOutput
 
@@ -74,7 +82,7 @@ export class CallAttempt implements ExecutionContext, Watched {
     return new Promise((resolve) => {
       this.#resolve = resolve
       if (this.#end === undefined) this.#turn.interruption.watch.add(this)
-      else resolve(this.#end)
+      else if (this.#grace === undefined) resolve(this.#end)
       pending.then(
         (end) => resolve(this.#afterResult(end)),
         (error: unknown) => resolve(this.#afterError(error)),
@@ -105,7 +113,7 @@ export class CallAttempt implements ExecutionContext, Watched {
   #afterResult(end: AttemptEnd): AttemptEnd {
     if (this.#end === undefined) return this.#over(end)
     this.#late('what it returned was discarded')
-    return this.#end
+    return this.#lateEnd(this.#end)
   }
 
   #afterError(error: unknown): AttemptEnd {
@@ -113,7 +121,13 @@ export class CallAttempt implements ExecutionContext, Watched {
     this.#stop()
     if (this.#end === undefined) return this.#over(failedEnd(error, this.#turn.scrubber.text))
     if (!isObedience(error, this.#reason)) this.#late('it failed')
-    return this.#end
+    return this.#lateEnd(this.#end)
+  }
+
+  /** An inner turn that was waited for has said by now what it left behind. */
+  #lateEnd(end: AttemptEnd): AttemptEnd {
+    clearTimeout(this.#grace)
+    return this.link?.hasDoubts ? doubtfulEnd(this.#reason?.message ?? '') : end
   }
 
   #over(end: AttemptEnd): AttemptEnd {
@@ -135,10 +149,12 @@ export class CallAttempt implements ExecutionContext, Watched {
     if (this.#end !== undefined) return
     this.#reason = new DOMException(text, settlement === 'aborted' ? 'AbortError' : 'TimeoutError')
     const end = this.#over(gaveUpEnd(this.#call.tool, settlement, text))
-    this.#resolve?.(end)
     this.#controller?.abort(this.#reason)
     // Behind the signal, so that whoever hears it knows why.
     this.#stop()
+    // A process that ends when its turn has ended must not cut off what an inner turn still has to write down.
+    if (this.link?.isTurn) this.#grace = setTimeout(() => this.#resolve?.(end), GRACE_MS)
+    else this.#resolve?.(end)
   }
 
   /** Ends a stream that nobody reads to its end. */
@@ -217,6 +233,9 @@ export class CallAttempt implements ExecutionContext, Watched {
     }
   }
 }
+
+/** How long an inner turn may take to wind itself up: its store may hang. */
+const GRACE_MS = 5_000
 
 /** Stands for a result that nobody reads: the attempt has its end already. */
 const DISCARDED = NOT_STARTED

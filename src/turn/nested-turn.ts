@@ -17,6 +17,10 @@ export interface NestedLink {
   abandon: (() => Promise<void> | undefined) | undefined
   /** True once the call has its record: nobody goes on with the inner turn any more. */
   isSettled: boolean
+  /** True from when an inner turn begins: it winds itself up when it is told to, and is waited for. */
+  isTurn: boolean
+  /** Whether calls of the inner turn ended in doubt. */
+  hasDoubts: boolean
 }
 
 /** A call's own signal is the token by which a turn inside its handler finds the turn around it. */
@@ -30,6 +34,8 @@ export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
     trust: 'developer',
     abandon: undefined,
     isSettled: false,
+    isTurn: false,
+    hasDoubts: false,
   }
   links.set(signal, link)
   return link

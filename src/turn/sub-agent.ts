@@ -4,6 +4,7 @@ import type { InferArguments, InputSchema } from '../tools/input-schema.ts'
 import { Tool } from '../tools/tool.ts'
 import type { ToolContext } from '../tools/tool-context.ts'
 import { abandonLeft } from './abandon-nested.ts'
+import { DOUBT_INSIDE } from './attempt-end.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
 import {
@@ -87,6 +88,7 @@ async function runNested(
   { signal, idempotencyKey }: ToolContext,
 ): Promise<string> {
   const link = linkOf(signal)
+  if (link !== undefined) link.isTurn = true
   const parent = link?.parent
   const conversation = parent
     ? conversationInside(parent.conversation.id, idempotencyKey)
@@ -120,14 +122,15 @@ async function runNested(
   // It stopped because it was told to, and in time.
   signal.throwIfAborted()
   if (link !== undefined) link.gates = outcome.gates
-  throw new Error(
-    `it ended ${outcome.status}: ${outcome.reason?.message ?? 'no reason was given.'}`,
-  )
+  const why = outcome.reason?.message ?? 'no reason was given.'
+  throw new Error(`it ended ${outcome.status}: ${why}${link?.hasDoubts ? ` ${DOUBT_INSIDE}` : ''}`)
 }
 
-/** What the inner turn read may be in what it says. */
-function report(link: NestedLink | undefined, { conversation }: Turn): void {
-  if (link !== undefined) link.trust = conversation.taint
+/** What the inner turn read may be in what it says, and what it left in doubt is in doubt outside too. */
+function report(link: NestedLink | undefined, { conversation, settled }: Turn): void {
+  if (link === undefined) return
+  link.trust = conversation.taint
+  for (const call of settled.values()) link.hasDoubts ||= call.settlement === 'in-doubt'
 }
 
 /** Observers of the outer turn see the inner one too; its texts are not the outer turn's texts. */

@@ -211,8 +211,14 @@ export class CallAttempt implements ExecutionContext, Watched {
       this.signal.throwIfAborted()
     }
     const isThere = typeof data === 'string' || data instanceof Uint8Array
-    const reader = await this.#spool.write(data, isThere ? undefined : { signal: this.signal })
-    return new Class(reader)
+    try {
+      const options = isThere ? undefined : { signal: this.signal }
+      return new Class(await this.#spool.write(data, options))
+    } catch (error) {
+      // A spool may refuse what it has not begun to read, or be told to stop before it does.
+      stopStream(data)
+      throw error
+    }
   }
 
   now(): number {

@@ -14,6 +14,9 @@ import type { ToolContext, ToolOutput } from '../tools/tool-context.ts'
 import type { TurnRunnerOptions } from './runner-options.ts'
 import { TurnRunner } from './turn-runner.ts'
 
+/** For calls that end by themselves, however slow the disk is. */
+const PLENTY = 10_000
+
 const pause = (ms = 10) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** A stream that nothing comes from, and whether somebody ended it. */
@@ -96,8 +99,8 @@ afterEach(async () => {
 
 type Handler = (ctx: ToolContext) => ToolOutput | Promise<ToolOutput>
 
-async function play(handler: Handler, options: Partial<TurnRunnerOptions> = {}) {
-  const tool = sampleTool('read', (_, ctx) => handler(ctx), { timeoutMs: 20 })
+async function play(handler: Handler, options: Partial<TurnRunnerOptions> = {}, timeoutMs = 20) {
+  const tool = sampleTool('read', (_, ctx) => handler(ctx), { timeoutMs })
   const model = scriptedModel([[{ call: 'read' }], [{ text: 'ok' }]])
   const runner = new TurnRunner({ ...options, model, tools: [tool] } as TurnRunnerOptions)
   const recorder = eventRecorder(runner)
@@ -198,7 +201,7 @@ describe('a stream that fails', () => {
       async () => make() as ToolOutput,
       (ctx: ToolContext) => ctx.spool(make()),
     ]) {
-      const { status, settlement, text } = await play(handler, { spool })
+      const { status, settlement, text } = await play(handler, { spool }, PLENTY)
       expect([status, settlement]).toEqual(['completed', 'failed'])
       expect(text).toMatch(/ENOENT|gone/)
       await pause()
@@ -211,11 +214,32 @@ describe('a stream that fails', () => {
   })
 
   it.each(Object.entries(MAKES))('to be taken by a spool is ended: a %s', async (_, make) => {
-    const { stream, isEnded } = make()
     const write = () => Promise.reject(new Error('the spool is full'))
-    const { settlement, text } = await play(() => stream, { spool: { ...memorySpool(), write } })
-    await pause()
-    expect([settlement, isEnded()]).toEqual(['failed', true])
-    expect(text).toContain('the spool is full')
+    const spool = { ...memorySpool(), write }
+    for (const isSpooled of [false, true]) {
+      const { stream, isEnded } = make()
+      const handler: Handler = (ctx) => (isSpooled ? ctx.spool(stream as string) : stream)
+      const { settlement, text } = await play(handler, { spool }, PLENTY)
+      await pause()
+      expect([settlement, isEnded()]).toEqual(['failed', true])
+      expect(text).toContain('the spool is full')
+    }
   })
+
+  it.each(Object.entries(MAKES))(
+    'to be read before its time is up is ended: a %s',
+    async (_, make) => {
+      const { stream, isEnded } = make()
+      const memory = memorySpool()
+      const write: typeof memory.write = async (...given) => {
+        await pause(40)
+        return memory.write(...given)
+      }
+      const { settlement } = await play((ctx) => ctx.spool(stream as string), {
+        spool: { ...memory, write },
+      })
+      await pause(60)
+      expect([settlement, isEnded()]).toEqual(['timed-out', true])
+    },
+  )
 })

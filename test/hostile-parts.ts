@@ -59,6 +59,19 @@ export const HANGS: readonly (readonly [string, Misdeed])[] = Object.entries({
   'gives a thenable that never calls back': () => ({ then() {} }),
 }) as [string, Misdeed][]
 
+/** A misdeed that hangs, and the signal that aborts soon after it began, however slow the machine is. */
+export function abortedIn(hang: Misdeed): {
+  readonly misdeed: Misdeed
+  readonly signal: AbortSignal
+} {
+  const abort = new AbortController()
+  const misdeed = (() => {
+    setTimeout(() => abort.abort(), 5)
+    return hang()
+  }) as Misdeed
+  return { misdeed, signal: abort.signal }
+}
+
 /** A model that calls `t` once and answers. */
 export const callsOnce = (): Model => scriptedModel([[{ call: 't', id: 'c1' }], [{ text: 'ok' }]])
 

@@ -41,7 +41,7 @@ function cutOff(effect: Effect, how: 'abort' | 'time', store: Store) {
       agent: { model: scriptedModel([[ask(inner.name)]]), tools: [inner] },
       ...more,
     })
-  const outermost = agent('two', agent('one', work), how === 'time' ? { timeoutMs: 40 } : {})
+  const outermost = agent('two', agent('one', work), how === 'time' ? { timeoutMs: 400 } : {})
   const model = scriptedModel([[ask('two')], [{ text: 'ok' }]])
   const runner = new TurnRunner({ model, tools: [outermost], store })
   const recorder = eventRecorder(runner)
@@ -82,7 +82,7 @@ describe('a sub-agent that is cut off', () => {
     const doubts = recorder.of('warning').filter(({ code }) => code === 'IN_DOUBT')
     expect(doubts.map(({ toolCallId }) => toolCallId)).toEqual(['work', 'one', 'two'])
     if (how === 'time') {
-      expect(toldOf(model)).toContain('did not end within 40 ms')
+      expect(toldOf(model)).toContain('did not end within 400 ms')
       expect(toldOf(model)).toContain('A call inside it began and did not report.')
     }
   })

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { fileSpool } from '../stores/fs/file-spool.ts'
@@ -16,6 +16,9 @@ import { TurnRunner } from './turn-runner.ts'
 
 /** For calls that end by themselves, however slow the disk is. */
 const PLENTY = 10_000
+
+/** Waits for what happens in its own time. */
+const soon = (isSo: () => boolean) => vi.waitFor(() => expect(isSo()).toBe(true), 5_000)
 
 const pause = (ms = 10) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -121,9 +124,9 @@ describe('a stream that comes when its call was given up', () => {
     const late = byHand<ToolOutput>()
     const { settlement, warnings } = await play(() => late.promise)
     late.resolve(stream)
-    await pause()
-    expect(settlement).toBe('timed-out')
-    expect([isEnded(), warnings()]).toEqual([true, ['LATE_RESULT']])
+    await soon(isEnded)
+    await soon(() => warnings().length > 0)
+    expect([settlement, warnings()]).toEqual(['timed-out', ['LATE_RESULT']])
   })
 
   it.each(Object.entries(MAKES))('is not taken by `ctx.spool` any more: a %s', async (_, make) => {
@@ -139,9 +142,9 @@ describe('a stream that comes when its call was given up', () => {
       return 'x'
     })
     late.resolve()
+    await soon(isEnded)
     await pause()
-    expect(settlement).toBe('timed-out')
-    expect([isEnded(), warnings()]).toEqual([true, []])
+    expect([settlement, warnings()]).toEqual(['timed-out', []])
     expect(reason).toMatchObject({ name: 'TimeoutError' })
   })
 })
@@ -155,25 +158,25 @@ describe('a stream from which nothing comes', () => {
   it.each(cases)('is ended with its call: a %s, wound onto %s', async (name, spool) => {
     const given = MAKES[name]?.() as Watched
     const { settlement, warnings } = await play(() => given.stream, { spool: spools[spool]() })
+    await soon(given.isEnded)
     await pause()
-    expect(settlement).toBe('timed-out')
-    expect([given.isEnded(), warnings()]).toEqual([true, []])
+    expect([settlement, warnings()]).toEqual(['timed-out', []])
   })
 
   it.each(cases)('is ended with the call that spools it: a %s, onto %s', async (name, spool) => {
     const given = MAKES[name]?.() as Watched
     const handler: Handler = (ctx) => ctx.spool(given.stream as string)
     const { settlement, warnings } = await play(handler, { spool: spools[spool]() })
+    await soon(given.isEnded)
     await pause()
-    expect(settlement).toBe('timed-out')
-    expect([given.isEnded(), warnings()]).toEqual([true, []])
+    expect([settlement, warnings()]).toEqual(['timed-out', []])
   })
 
   it('is ended where secrets are looked for in it', async () => {
     const given = MAKES['Node stream']?.() as Watched
     const { settlement } = await play(() => given.stream, { secrets: () => 'the key' })
-    await pause()
-    expect([settlement, given.isEnded()]).toEqual(['timed-out', true])
+    await soon(given.isEnded)
+    expect(settlement).toBe('timed-out')
   })
 
   it('is ended where the spool hangs too', async () => {
@@ -220,8 +223,8 @@ describe('a stream that fails', () => {
       const { stream, isEnded } = make()
       const handler: Handler = (ctx) => (isSpooled ? ctx.spool(stream as string) : stream)
       const { settlement, text } = await play(handler, { spool }, PLENTY)
-      await pause()
-      expect([settlement, isEnded()]).toEqual(['failed', true])
+      await soon(isEnded)
+      expect(settlement).toBe('failed')
       expect(text).toContain('the spool is full')
     }
   })

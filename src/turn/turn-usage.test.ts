@@ -108,17 +108,21 @@ describe('the usage of a turn', () => {
   })
 
   it.each([
-    ['timed out', 'timed-out', 'completed', { timeoutMs: 20 }, undefined],
-    ['was aborted', 'aborted', 'aborted', {}, 20],
-  ])('has what a sub-agent cost that %s', async (_, settlement, status, more, abortMs) => {
+    ['timed out', 'timed-out', 'completed', { timeoutMs: 200 }],
+    ['was aborted', 'aborted', 'aborted', {}],
+  ])('has what a sub-agent cost that %s', async (_, settlement, status, more) => {
     const hangs = byHand()
-    const look = sampleTool('look', () => 'x')
+    const abort = new AbortController()
+    const look = sampleTool('look', () => {
+      if (status === 'aborted') setTimeout(() => abort.abort(), 20)
+      return 'x'
+    })
     const inner = scriptedModel([step([{ call: 'look' }], 100), { until: hangs.promise }])
     const tool = agent({ model: inner, tools: [look] }, more)
     const model = scriptedModel([step([ask()], 10), step([{ text: 'done' }], 20)])
     const outcome = await new TurnRunner({ model, tools: [tool] }).run({
       message: 'go',
-      ...(abortMs !== undefined && { signal: AbortSignal.timeout(abortMs) }),
+      signal: abort.signal,
     })
     expect(outcome).toMatchObject({ status, toolCalls: [{ settlement }] })
     expect(outcome.usage.nested).toEqual(counted(100))

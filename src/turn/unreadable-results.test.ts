@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  abortedIn,
   callsOnce,
   endOf,
   FAILURES,
@@ -66,22 +67,24 @@ describe.each(CASES)('a stored result that cannot be read: %s', (_, give, spoil)
 })
 
 describe.each(CASES.slice(1))('a stored result that hangs: %s', (_, give, spoil) => {
-  it.each(HANGS)('ends with its turn when the spool %s', async (__, misdeed) => {
+  it.each(HANGS)('ends with its turn when the spool %s', async (__, hang) => {
+    const { misdeed, signal } = abortedIn(hang)
     const options = {
       tools: [sampleTool('t', give)],
       spool: spoiled(memorySpool(), spoil, misdeed),
     }
-    const end = await endOf(options, { signal: AbortSignal.timeout(20) })
+    const end = await endOf(options, { signal })
     expect(end).toEqual(['aborted', 'ABORTED', 'ok'])
   })
 
-  it.each(HANGS)('holds up no later turn that is cut off: it %s', async (__, misdeed) => {
+  it.each(HANGS)('holds up no later turn that is cut off: it %s', async (__, hang) => {
+    const { misdeed, signal } = abortedIn(hang)
     const [store, spool] = [memoryStore(), memorySpool()]
     const tools = [sampleTool('t', give)]
     const input = { message: 'go', conversation: 'c' }
     await new TurnRunner({ model: callsOnce(), tools, store, spool }).run(input)
     const odd = spoiled(spool, spoil, misdeed)
-    const next = { model: scriptedModel([]), tools, store, spool: odd, maxTimeMs: 20 }
-    expect(await endOf(next)).toEqual(['stopped', 'MAX_TIME'])
+    const next = { model: scriptedModel([]), tools, store, spool: odd }
+    expect(await endOf(next, { signal })).toEqual(['aborted', 'ABORTED'])
   })
 })

@@ -190,6 +190,11 @@ export interface ErrorData {
    * plain JSON; the path names the value that is none of these.
    */
   E_INVALID_OUTPUT: InvalidField
+  /**
+   * A function was called with something that it cannot use. `of` names the function; correct the part of its
+   * input that the path names.
+   */
+  E_INVALID_INPUT: InvalidField & { readonly of: string }
   /** A runner's options contradict each other or lack something. The rule says which. */
   E_INVALID_RUNNER: { readonly rule: string }
   /** A model was made of something that no request can be sent with. The message says what to pass. */

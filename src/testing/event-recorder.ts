@@ -1,3 +1,4 @@
+import { wrongInput } from '../core/wrong-input.ts'
 import type { Listener } from '../turn/event-bus.ts'
 import { CONTENT_EVENTS, OBSERVED_EVENTS } from '../turn/event-names.ts'
 import type { EventOrigin, FunctionalEvents, ObservedEvents } from '../turn/turn-events.ts'
@@ -39,6 +40,10 @@ interface EventSource {
 
 /** Listens to every event of both buses of a runner. */
 export function eventRecorder(runner: EventSource): EventRecorder {
+  if (typeof runner?.on !== 'function' || typeof runner.observe !== 'function') {
+    const rule = 'must be a runner: `eventRecorder(new TurnRunner({ … }))`'
+    throw wrongInput('eventRecorder', 'runner', rule)
+  }
   const events: RecordedEvent[] = []
   const hear = (bus: RecordedEvent['bus'], name: EventName) => {
     return (content: unknown, origin: EventOrigin) =>

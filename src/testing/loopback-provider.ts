@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject, wrongInput } from '../core/wrong-input.ts'
 import type { Violation, WireApi } from '../model/wire-adapter.ts'
 import { type LoopbackFault, rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
 import { LOOPBACK_PROTOCOLS, type LoopbackProtocol } from './loopback-protocol.ts'
@@ -61,6 +62,7 @@ export interface LoopbackProvider {
 
 /** Starts a provider on 127.0.0.1 that plays exchanges, checks what it is sent, and fails on demand. */
 export async function loopbackProvider(options: LoopbackOptions): Promise<LoopbackProvider> {
+  checkLoopback(options)
   const protocol = LOOPBACK_PROTOCOLS[options.api]
   const requests: LoopbackRequest[] = []
   const scripts = [...options.exchanges]
@@ -116,6 +118,24 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+/** Found out later, it would look like a fault of the client. */
+function checkLoopback(options: unknown): void {
+  const refuse = (path: string, rule: string) => wrongInput('loopbackProvider', path, rule)
+  if (!isObject(options)) throw refuse('', 'must be an object: `{ api, exchanges }`')
+  const { api, exchanges, validate } = options as Readonly<Record<string, unknown>>
+  if (typeof api !== 'string' || !Object.hasOwn(LOOPBACK_PROTOCOLS, api)) {
+    throw refuse('api', `must be one of ${Object.keys(LOOPBACK_PROTOCOLS).join(', ')}`)
+  }
+  if (!Array.isArray(exchanges)) throw refuse('exchanges', 'must be a list; it may be empty')
+  const misfitting = exchanges.findIndex((each) => !isObject(each) && typeof each !== 'function')
+  if (misfitting !== -1) {
+    throw refuse(`exchanges[${misfitting}]`, 'must be an exchange, or a function that makes one')
+  }
+  if (validate !== undefined && typeof validate !== 'function') {
+    throw refuse('validate', 'must be a function of a payload, such as `wire(api).validate`')
   }
 }
 

@@ -6,7 +6,7 @@ import { isBobbinError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import { isSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
-import type { ConformanceCheck } from './conformance-check.ts'
+import { type ConformanceCheck, requireOpener } from './conformance-check.ts'
 import { SPOOL_SAMPLES } from './spool-samples.ts'
 
 /** Opens an empty store for one check. */
@@ -22,6 +22,7 @@ export type OpenSpoolStore = (options: {
  * spoolConformance(open)) it(name, run)` works in Vitest, Jest and `node:test` alike.
  */
 export function spoolConformance(open: OpenSpoolStore): readonly ConformanceCheck[] {
+  requireOpener('spoolConformance', open)
   const checks: ConformanceCheck[] = []
   const check = (name: string, run: (store: SpoolStore, clock: TestClock) => Promise<void>) => {
     checks.push({

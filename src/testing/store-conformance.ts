@@ -1,4 +1,4 @@
-import type { ConformanceCheck } from './conformance-check.ts'
+import { type ConformanceCheck, requireOpener } from './conformance-check.ts'
 import type { OpenStore } from './store-check.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
@@ -13,6 +13,7 @@ import { testClock } from './test-clock.ts'
  * it(name, run)` works in Vitest, Jest and `node:test` alike.
  */
 export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
+  requireOpener('storeConformance', open)
   const checks = [
     ...storeLogChecks,
     ...storeInputChecks,

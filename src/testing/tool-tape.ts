@@ -6,6 +6,7 @@ import { base64ToBytes, bytesToBase64 } from '../core/base64.ts'
 import { checksum as checksumOf } from '../core/checksum.ts'
 import { concatBytes } from '../core/concat-bytes.ts'
 import type { JsonObject } from '../core/json.ts'
+import { isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
@@ -62,8 +63,13 @@ export function toolTape(
     readonly artifacts?: readonly SpooledArtifactConstructor[]
   } = {},
 ): ToolTape {
-  const calls = [...(options.calls ?? [])]
+  requireOptions('toolTape', options)
+  const { artifacts = [] } = options
+  const calls = listOf<TapedCall>('calls', options.calls)
   checkCalls(calls)
+  if (!listOf('artifacts', artifacts).every((Class) => typeof Class === 'function')) {
+    throw wrongInput('toolTape', 'artifacts', 'must be a list of classes')
+  }
   const left = [...calls]
   /** When each of the calls was asked for: identical ones are told apart by nothing else. */
   const order = calls.map(() => 0)
@@ -94,7 +100,7 @@ export function toolTape(
           unexpected.push(problem)
           throw scriptError('The tape', [problem])
         }
-        const results = await restored(found, subject, options.artifacts ?? [])
+        const results = await restored(found, subject, artifacts)
         return subject.record({ settlement: found.settlement, results })
       },
     },
@@ -106,13 +112,21 @@ export function toolTape(
   }
 }
 
+function listOf<T>(path: string, given: unknown = []): T[] {
+  if (Array.isArray(given)) return [...(given as readonly T[])]
+  throw wrongInput('toolTape', path, 'must be a list, or be left out')
+}
+
 /** A tape is a file that people edit: what it would replay must be what it says it is. */
 function checkCalls(calls: readonly TapedCall[]): void {
-  const problems = calls.flatMap((call, at) =>
-    call.checksum === checksumOf(call.tool, call.args)
+  const problems = calls.flatMap((call, at) => {
+    if (!isObject(call) || typeof call.tool !== 'string' || !isObject(call.args)) {
+      return `call ${at + 1} lacks \`tool\` or \`args\`: record it anew`
+    }
+    return call.checksum === checksumOf(call.tool, call.args)
       ? []
-      : `the checksum of call ${at + 1}, \`${call.tool}\`, is not that of its arguments: record it anew`,
-  )
+      : `the checksum of call ${at + 1}, \`${call.tool}\`, is not that of its arguments: record it anew`
+  })
   if (problems.length > 0) throw scriptError('The tape', problems)
 }
 

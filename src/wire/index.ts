@@ -1,5 +1,6 @@
 import { BobbinError, isBobbinError } from '../core/error.ts'
 import { IdLedger } from '../core/ids.ts'
+import { isIterable, isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { EncodeOptions } from '../model/encoder.ts'
 import type { Finish } from '../model/model-event.ts'
 import { randomSecret, syntheticIds } from '../model/synthetic-id.ts'
@@ -19,6 +20,7 @@ import type {
   ThoughtItem,
 } from '../records/history-item.ts'
 import { adapters } from './adapters.ts'
+import { checkItem } from './check-item.ts'
 import { shapeViolations } from './shape-rule.ts'
 
 export type { Repair } from '../model/encoder.ts'
@@ -62,14 +64,23 @@ export interface Wire {
 /** Speaks one provider's protocol: `wire('anthropic-messages').decode(message).calls`. */
 export function wire(api: WireApi, options: WireOptions = {}): Wire {
   const adapter = adapterOf(api)
-  const mint = syntheticIds({ secret: options.secret ?? randomSecret() })
+  requireOptions('wire', options)
+  const { secret = randomSecret() } = options
+  if (!(secret instanceof Uint8Array) || secret.length < 32) {
+    throw wrongInput('wire', 'secret', 'must be a Uint8Array of at least 32 bytes, or be left out')
+  }
+  const mint = syntheticIds({ secret })
   const context = (): DecodeContext => ({ mint, ids: new IdLedger() })
 
   function decodeStream(events: Iterable<unknown>): Decoded
   function decodeStream(events: AsyncIterable<unknown>): Promise<Decoded>
   function decodeStream(events: Iterable<unknown> | AsyncIterable<unknown>) {
     const reading = readEvents(adapter.decodeStream(context()))
-    if (Symbol.asyncIterator in events) return reading.all(events)
+    if (isObject(events) && Symbol.asyncIterator in events) return reading.all(events)
+    if (!isIterable(events)) {
+      const rule = 'must be the parsed events of one stream: a list, or an async iterable'
+      throw wrongInput('wire.decodeStream', 'events', rule)
+    }
     for (const event of events) reading.push(event)
     return reading.decoded()
   }
@@ -78,9 +89,21 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
     api,
     decode: (payload) => viewsOf(adapter.decode(payload, context())),
     decodeStream,
-    encode: (items, encodeOptions) => {
+    encode: (items, encodeOptions = {}) => {
+      requireOptions('wire.encode', encodeOptions)
+      if (!isIterable(items)) {
+        throw wrongInput(
+          'wire.encode',
+          'items',
+          'must be a list, such as `decode` gives as `items`',
+        )
+      }
       const encoder = adapter.encoder(encodeOptions)
-      for (const item of items) encoder.push(item)
+      let position = 0
+      for (const item of items) {
+        checkItem(item, position++)
+        encoder.push(item)
+      }
       return encoder.part()
     },
     validate: (payload) => {
@@ -90,13 +113,13 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
   }
 }
 
-function adapterOf(api: WireApi): WireAdapter {
+function adapterOf(api: unknown): WireAdapter {
   const adapter = adapters.find((candidate) => candidate.api === api)
   if (adapter !== undefined) return adapter
   const known = adapters.map((candidate) => candidate.api)
   const names = known.map((name) => `\`${name}\``).join(', ')
-  const message = `\`${api}\` is no protocol that \`wire\` speaks: use one of ${names}.`
-  throw new BobbinError('E_UNKNOWN_PROTOCOL', message, { api, known })
+  const message = `\`${String(api)}\` is no protocol that \`wire\` speaks: use one of ${names}.`
+  throw new BobbinError('E_UNKNOWN_PROTOCOL', message, { api: String(api), known })
 }
 
 function readEvents(decoder: StreamDecoder) {

@@ -1,0 +1,110 @@
+import {
+  eventRecorder,
+  loopbackProvider,
+  scriptedModel,
+  spoolConformance,
+  storeConformance,
+  toolTape,
+} from '../../src/testing/index.ts'
+import { type WireApi, wire } from '../../src/wire/index.ts'
+import { type WayIn, way } from './values.ts'
+
+const APIS: readonly WireApi[] = [
+  'openai-responses',
+  'openai-chat',
+  'anthropic-messages',
+  'gemini',
+  'foundry',
+]
+
+const call = { type: 'call', id: 'a', tool: 'a', args: {}, wire: {}, executedBy: 'runner' } as const
+const message = { type: 'message', role: 'user', parts: [] } as const
+
+/** The members of items that every encoder reads, each with an item that lacks nothing. */
+const MEMBERS: readonly (readonly [string, object, ...(WayIn['takes'] & object)])[] = [
+  ['type', message],
+  ['role', message],
+  ['parts', message, 'list'],
+  ['text', { type: 'thought', text: '' }, 'text', 'empty text'],
+  ['id', call, 'text', 'empty text'],
+  ['tool', call, 'text', 'empty text'],
+  ['args', call, 'object', 'date', 'map'],
+  ['wire', call, 'object', 'date', 'map'],
+  ['executedBy', call],
+  ['result', call, 'undefined'],
+  ['wire', { ...call, type: 'openCall', executedBy: 'provider' }, 'object', 'date', 'map'],
+  ['api', { type: 'raw', api: '', value: 1 }, 'text', 'empty text'],
+]
+
+/** The input of a request is a text in all protocols but one. */
+const textOf = (api: WireApi) => (api === 'openai-chat' ? [] : (['text', 'empty text'] as const))
+
+const oneWire = (api: WireApi): readonly WayIn[] => {
+  const { decode, decodeStream, encode } = wire(api)
+  const ofMembers = MEMBERS.map(([name, item, ...takes]) => {
+    const { type } = item as { readonly type: string }
+    const given = (value: unknown) => encode([{ ...item, [name]: value } as never])
+    return way(`${api}.encode([{ type: '${type}', ${name} }])`, given, ...takes)
+  })
+  return [
+    way(`${api}.decodeStream`, decodeStream, 'list', 'map'),
+    way(`${api}.encode`, encode, 'list', 'map'),
+    way(`${api}.encode([value])`, (value) => encode([value])),
+    way(`${api}.encode([], options)`, (options) => encode([], options), ...OPTIONS),
+    way(`${api}.encode, parts of a message`, (part) => encode([{ ...message, parts: [part] }])),
+    way(`${api}.encode, parts of a result`, (part) =>
+      encode([{ ...call, result: { isError: false, parts: [part] } } as never]),
+    ),
+    way(`${api}.decode`, (value) => decode(value), 'list', 'list of null', ...textOf(api)),
+    ...ofMembers,
+  ]
+}
+
+/** Options are an object or left out; dates and maps are objects without any that is known. */
+const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
+
+const api: WireApi = 'openai-chat'
+const loopback = (options: object) => loopbackProvider({ api, exchanges: [], ...options })
+
+/** Every way into the entry points beside the root, by what they export. */
+export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
+  wire: [
+    way('wire', wire),
+    way('wire(api, options)', (options) => wire(api, options), ...OPTIONS),
+    way('wire(api, { secret })', (secret) => wire(api, { secret }), 'undefined'),
+    ...APIS.flatMap(oneWire),
+  ],
+  eventRecorder: [way('eventRecorder', eventRecorder)],
+  loopbackProvider: [
+    way('loopbackProvider', loopbackProvider),
+    way('loopbackProvider({ api })', (value) => loopback({ api: value })),
+    way('loopbackProvider({ exchanges })', (exchanges) => loopback({ exchanges }), 'list'),
+    way(
+      'loopbackProvider({ exchanges: [value] })',
+      (value) => loopback({ exchanges: [value] }),
+      ...(['object', 'list', 'list of null', 'function', 'date', 'map'] as const),
+    ),
+    way(
+      'loopbackProvider({ validate })',
+      (validate) => loopback({ validate }),
+      ...(['undefined', 'function'] as const),
+    ),
+  ],
+  scriptedModel: [
+    way('scriptedModel', scriptedModel, 'list'),
+    way(
+      'scriptedModel([value])',
+      (step) => scriptedModel([step]),
+      ...(['object', 'list', 'date', 'map'] as const),
+    ),
+    way('scriptedModel([[value]])', (part) => scriptedModel([[part]])),
+  ],
+  spoolConformance: [way('spoolConformance', spoolConformance, 'function')],
+  storeConformance: [way('storeConformance', storeConformance, 'function')],
+  toolTape: [
+    way('toolTape', toolTape, ...OPTIONS),
+    way('toolTape({ calls })', (calls) => toolTape({ calls }), 'undefined', 'list'),
+    way('toolTape({ calls: [value] })', (value) => toolTape({ calls: [value] })),
+    way('toolTape({ artifacts })', (artifacts) => toolTape({ artifacts }), 'undefined', 'list'),
+  ],
+}

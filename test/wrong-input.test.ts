@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../src/core/error.ts'
 import { LEAVES } from './wrong-input/leaves.ts'
+import { RUNNER } from './wrong-input/turns.ts'
 import { EVERY_KIND, type WayIn, WRONG } from './wrong-input/values.ts'
 
-const ALL = { ...LEAVES }
+const ALL = { ...LEAVES, TurnRunner: RUNNER }
 
 /** What became of a wrong value: the error's own name where it is none of ours. */
 async function outcomeOf(call: WayIn['call'], value: unknown): Promise<string> {

@@ -20,18 +20,25 @@ async function refusalOf(way: Way, input: unknown): Promise<string> {
 }
 
 describe('requireInput', () => {
-  it.each(['run', 'resume', 'recover'] as const)('refuses %s of what is no input', async (way) => {
-    for (const input of [undefined, null, 'Why?']) {
-      expect(await refusalOf(way, input)).toBe(
-        'E_INVALID_TURN_INPUT: The input of the turn must be an object, such as `{ message }`.',
-      )
-    }
+  it.each(['run', 'stream', 'resume', 'recover'] as const)(
+    'refuses %s of what is no input',
+    async (way) => {
+      for (const input of [undefined, null, 'Why?']) {
+        expect(await refusalOf(way, input)).toBe(
+          'E_INVALID_TURN_INPUT: The input of the turn must be an object, such as `{ message }`.',
+        )
+      }
+    },
+  )
+
+  it.each(['run', 'stream'] as const)('lets %s go without a signal by null', async (way) => {
+    expect(await refusalOf(way, { message: 'Why?', signal: null })).toBe('not refused')
   })
 
-  it('refuses to stream what is no input, in the loop', async () => {
-    const refusal = 'E_INVALID_TURN_INPUT: `message` of the turn must be a string.'
-    expect(await refusalOf('stream', undefined)).toBe(refusal)
-    expect(await refusalOf('stream', null)).toBe(refusal)
+  it('takes no conversation from its holder for a word that is no boolean', async () => {
+    expect(await refusalOf('recover', { conversation: 'c', force: 'no' })).toBe(
+      'E_INVALID_TURN_INPUT: `force` of the turn must be true or false, or be left out.',
+    )
   })
 
   it('asks for the signal, not for what has one', async () => {

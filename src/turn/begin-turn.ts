@@ -37,6 +37,10 @@ export function checkResume(input: ResumeInput): TurnSeed {
 export function checkRecover(input: RecoverInput): TurnSeed {
   requireInput(input)
   if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
+  // A word that means no would take the conversation from a runner that lives.
+  if (input.force !== undefined && typeof input.force !== 'boolean') {
+    throw invalid('force', 'must be true or false, or be left out')
+  }
   return seedOf(input)
 }
 
@@ -48,11 +52,11 @@ function requireInput(input: unknown): void {
 /** What every way into a turn takes; found out later, it would leave the conversation held by nobody. */
 function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnSeed {
   const { conversation, signal, output, force } = input as Partial<TurnInput & RecoverInput>
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+  if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
   }
   const shape = output === undefined ? undefined : outputShape(output)
-  return { conversation, signal, force, output: shape }
+  return { conversation, signal: signal ?? undefined, force, output: shape }
 }
 
 /** Puts what the user said into the conversation. */

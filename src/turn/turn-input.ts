@@ -10,7 +10,8 @@ export interface TurnInput<S extends OutputSchema = OutputSchema> {
   readonly attachments?: readonly Media[]
   /** The shape that the answer must have. */
   readonly output?: S
-  readonly signal?: AbortSignal
+  /** Aborts the turn; `null` is none, as for `fetch`. */
+  readonly signal?: AbortSignal | null
 }
 
 /** What to pick up after a crash. */
@@ -23,7 +24,8 @@ export interface RecoverInput<S extends OutputSchema = OutputSchema> {
    * to be dead. A runner that lives after all is fenced: it cannot write any more.
    */
   readonly force?: boolean
-  readonly signal?: AbortSignal
+  /** Aborts the turn; `null` is none, as for `fetch`. */
+  readonly signal?: AbortSignal | null
 }
 
 /** Which conversation goes on, and what was decided about its gates. */
@@ -32,5 +34,6 @@ export interface ResumeInput<S extends OutputSchema = OutputSchema> {
   readonly decisions: readonly GateAnswer[]
   /** The shape that the answer must have, once more: the log does not hold it. */
   readonly output?: S
-  readonly signal?: AbortSignal
+  /** Aborts the turn; `null` is none, as for `fetch`. */
+  readonly signal?: AbortSignal | null
 }

@@ -343,7 +343,6 @@ describe('TurnRunner', () => {
     ['attachments that are no media', { message: 'x', attachments: [{}] as never[] }],
     ['an empty conversation', { message: 'x', conversation: '' }],
     ['a signal that is none', { message: 'x', conversation: 'c', signal: {} as AbortSignal }],
-    ['no signal but null', { message: 'x', conversation: 'c', signal: null as never }],
   ])('refuses %s before anything is touched', async (_, input) => {
     const store = memoryStore()
     const runner = new TurnRunner({ executor: async () => ({ answer: 'x' }), store })

@@ -71,9 +71,13 @@ export class TurnRunner {
 
   /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
   stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<AnswerOf<S>> {
-    // Input that is none is refused in the loop, like every other.
-    const conversation = (input as TurnInput | undefined)?.conversation ?? this.#settings.ids()
-    return turnStream(this, { ...input, conversation }, (given) => this.run(given as TurnInput<S>))
+    // Input that is none is refused in the loop, like every other, and in the same words.
+    const isInput = typeof input === 'object' && (input as TurnInput | null) !== null
+    const given = isInput ? input.conversation : undefined
+    const conversation = given === undefined ? this.#settings.ids() : given
+    return turnStream(this, { ...input, conversation }, (named) =>
+      this.run(isInput ? (named as TurnInput<S>) : input),
+    )
   }
 
   /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */

@@ -52,7 +52,7 @@ export function turnStream<Output>(
   const abort = new AbortController()
   const { conversation, signal: given } = input
   // One that is none is left for the turn to refuse.
-  const isSignal = given === undefined || given instanceof AbortSignal
+  const isSignal = given === undefined || given === null || given instanceof AbortSignal
   const joined = given && isSignal ? AbortSignal.any([given, abort.signal]) : abort.signal
   const signal = isSignal ? joined : given
   const offs = CONTENT_EVENTS.map((type) =>

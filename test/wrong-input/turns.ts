@@ -1,0 +1,98 @@
+import { Tool } from '../../src/tools/tool.ts'
+import type { Executor } from '../../src/turn/executor.ts'
+import { TurnRunner } from '../../src/turn/turn-runner.ts'
+import { type Kind, type WayIn, way } from './values.ts'
+
+const tool = new Tool({
+  name: 'a',
+  description: 'a',
+  inputSchema: { type: 'object' },
+  handler: () => 'x',
+})
+const executor: Executor = async () => ({ answer: 'x' })
+const runner = () => new TurnRunner({ executor, tools: [tool] })
+
+/** A runner with one conversation, `c`. */
+async function begun(): Promise<TurnRunner> {
+  const one = runner()
+  await one.run({ conversation: 'c', message: 'x' })
+  return one
+}
+
+/** Goes to the end of a stream, where what cannot begin is thrown. */
+async function streamed(input: never): Promise<unknown> {
+  const stream = runner().stream(input)
+  for await (const _ of stream);
+  return stream.outcome
+}
+
+const INPUT: Readonly<Record<string, readonly Kind[]>> = {
+  conversation: ['undefined', 'text'],
+  message: ['text'],
+  attachments: ['undefined', 'list'],
+  output: ['undefined'],
+  signal: ['undefined', 'null'],
+}
+const AGAIN: typeof INPUT = {
+  conversation: [],
+  output: ['undefined'],
+  signal: ['undefined', 'null'],
+}
+
+const members = (
+  name: string,
+  takes: typeof INPUT,
+  call: (input: never) => unknown,
+  right: object,
+) =>
+  Object.entries(takes).map(([member, kinds]) =>
+    way(
+      `${name}({ ${member} })`,
+      (value) => call({ ...right, [member]: value } as never),
+      ...kinds,
+    ),
+  )
+
+const OPTIONS: typeof INPUT = {
+  executor: ['function'],
+  tools: ['undefined', 'list', 'map'],
+  instructions: ['undefined', 'text', 'empty text'],
+  store: ['undefined'],
+  spool: ['undefined'],
+  approve: ['undefined', 'function'],
+  middleware: ['undefined', 'list'],
+  maxIterations: ['undefined', 'number'],
+  concurrency: ['undefined', 'number'],
+  timeoutMs: ['undefined', 'number'],
+  budget: ['undefined'],
+  policy: ['undefined'],
+  secret: ['undefined'],
+  secrets: ['undefined', 'function'],
+}
+
+/** Every way into a runner. */
+export const RUNNER: readonly WayIn[] = [
+  way('new TurnRunner', (options) => new TurnRunner(options)),
+  ...members('new TurnRunner', OPTIONS, (options) => new TurnRunner(options), { executor }),
+  way('runner.run', (input) => runner().run(input)),
+  way('runner.stream', streamed),
+  way('runner.resume', (input) => runner().resume(input)),
+  way('runner.recover', (input) => runner().recover(input)),
+  way('runner.on', (name) => runner().on(name, () => {})),
+  way('runner.on(name, listener)', (to) => runner().on('message', to), 'function'),
+  way('runner.observe', (name) => runner().observe(name, () => {})),
+  ...members('runner.run', INPUT, (input) => runner().run(input), { message: 'x' }),
+  ...members('runner.stream', INPUT, streamed, { message: 'x' }),
+  ...members(
+    'runner.resume',
+    { ...AGAIN, decisions: ['list'] },
+    async (input) => (await begun()).resume(input),
+    { conversation: 'c', decisions: [] },
+  ),
+  ...members(
+    'runner.recover',
+    { ...AGAIN, force: ['undefined', 'true'] },
+    async (input) => (await begun()).recover(input),
+    { conversation: 'c' },
+  ),
+]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { growingHistory, replaceItem, snapshotOf } from '../records/growing-history.ts'
+import { growingHistory, replaceItem } from '../records/growing-history.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { GroupEncoder, type Repair } from './encoder.ts'
 import { growingPart } from './growing-part.ts'
@@ -126,30 +126,6 @@ describe('growingPart', () => {
     replaceItem(items, 1, call('c1', 'changed'))
     expect(partOf(items).texts[1]).toContain('changed')
     expect(counts.encoders).toBe(2)
-  })
-
-  it('goes on with a snapshot of such a history where it ended with an earlier one', () => {
-    const { adapter, counts } = countingWire()
-    const partOf = taker(adapter)
-    const items = growingHistory(calls(0, 1000))
-    const first = snapshotOf(items)
-    partOf(first)
-    items.push(call('new', 'ok'))
-    const before = counts.groups
-    expect(partOf(snapshotOf(items)).texts).toHaveLength(1001)
-    expect(counts.groups - before).toBe(1)
-    expect(partOf(first).texts).toHaveLength(1000)
-    expect(counts.encoders).toBe(2)
-  })
-
-  it('starts again for a snapshot from before an item was replaced', () => {
-    const { adapter } = countingWire()
-    const partOf = taker(adapter)
-    const items = growingHistory(calls(0, 3))
-    const snapshot = snapshotOf(items)
-    replaceItem(items, 1, call('c1', 'changed'))
-    expect(partOf(items).texts[1]).toContain('changed')
-    expect(partOf(snapshot).texts[1]).not.toContain('changed')
   })
 
   it('starts again when such a history was changed behind its back at the end', () => {

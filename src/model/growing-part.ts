@@ -1,4 +1,4 @@
-import { editionOf, sourceOf } from '../records/growing-history.ts'
+import { editionOf } from '../records/growing-history.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Repair } from './encoder.ts'
 import type { ProviderKey } from './provider-data.ts'
@@ -54,17 +54,15 @@ export function growingPart<Part extends object>(
   }
 
   return (items, { onRepair, ...options } = {}) => {
-    // A snapshot of a history that grows is the same history to whoever encodes it.
-    const source = sourceOf(items)
-    const before = known.get(source)
+    const before = known.get(items)
     const growing = before !== undefined && hasOnlyGrown(before, items) ? before : start(items)
     // Not to be had by another request; and an encoder that fails half way is of no use to the next.
-    known.delete(source)
+    known.delete(items)
     growing.onRepair = onRepair
     pushNew(growing, items)
     const part = growing.encoder.part(options)
     growing.onRepair = undefined
-    return { part, release: () => void known.set(source, growing) }
+    return { part, release: () => void known.set(items, growing) }
   }
 }
 

@@ -21,24 +21,5 @@ export function replaceItem(items: HistoryItem[], index: number, item: HistoryIt
 
 /** While it stays the same, the history has only grown. Undefined for an array that is none. */
 export function editionOf(items: readonly HistoryItem[]): number | undefined {
-  return editions.get(items) ?? snapshots.get(items)?.edition
-}
-
-/** Of which history, and of which edition of it, each snapshot is the beginning. */
-const snapshots = new WeakMap<
-  readonly HistoryItem[],
-  { readonly source: readonly HistoryItem[]; readonly edition: number }
->()
-
-/** The history as it is now, for whoever may keep it or try to change it. */
-export function snapshotOf(items: readonly HistoryItem[]): readonly HistoryItem[] {
-  const snapshot = Object.freeze(items.slice())
-  const edition = editions.get(items)
-  if (edition !== undefined) snapshots.set(snapshot, { source: items, edition })
-  return snapshot
-}
-
-/** The history that a snapshot was taken of; any other array is its own. */
-export function sourceOf(items: readonly HistoryItem[]): readonly HistoryItem[] {
-  return editions.has(items) ? items : (snapshots.get(items)?.source ?? items)
+  return editions.get(items)
 }

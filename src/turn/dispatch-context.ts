@@ -15,8 +15,8 @@ export interface DispatchContext {
   readonly signal: AbortSignal
   readonly instructions: string
   /**
-   * The conversation in neutral form, ready to be encoded, as it is in this iteration: a frozen list, which may
-   * be kept. With a budget, old results become handles in it.
+   * The conversation in neutral form, ready to be encoded. With a budget, old results become handles in it. It is
+   * lent: the same list grows as the turn goes on, since nothing copies a history at each step. Copy it to keep it.
    */
   readonly items: readonly HistoryItem[]
   /** The tools on offer in this iteration, forged ones included. */

@@ -6,7 +6,6 @@ import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { spokenText } from '../records/spoken-text.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
-import { lentItems } from './lent-items.ts'
 import { definitionsOf } from './tool-definitions.ts'
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
@@ -42,8 +41,7 @@ function tellWhole(items: readonly HistoryItem[], helpers: ExecutorHelpers): voi
 }
 
 function requestOf(ctx: DispatchContext): ModelRequest {
-  const { instructions, output } = ctx
-  const items = lentItems(ctx)
+  const { instructions, items, output } = ctx
   const tools = definitionsOf(ctx.tools)
   return output === undefined
     ? { instructions, items, tools }

@@ -1,13 +1,7 @@
 import { expect, it } from 'vitest'
 import { sampleTool } from '../../test/turn-samples.ts'
-import type { Model } from '../model/model.ts'
-import { sourceOf } from '../records/growing-history.ts'
-import type { HistoryItem } from '../records/history-item.ts'
-import { Memory } from '../records/memory.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { Middleware } from './middleware.ts'
-import { modelExecutor } from './model-executor.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const look = sampleTool('look', () => 'nothing')
@@ -84,78 +78,6 @@ it('lets nobody take tools or calls away from the turns that follow', async () =
   expect(counts).toEqual([0, 1, 1, 2, 0, 1])
   expect(refusals).toHaveLength(12)
   expect(refusals[0]).toMatchObject({ code: 'E_REGISTRY_FROZEN', data: { tool: 'look' } })
-})
-
-it('gives each iteration its own list of items, which nobody can change', async () => {
-  const kept: (readonly HistoryItem[])[] = []
-  const refusals: unknown[] = []
-  const runner = new TurnRunner({
-    tools: [look],
-    executor: async (ctx) => {
-      kept.push(ctx.items)
-      expect(ctx.items).toBe(ctx.items)
-      try {
-        ;(ctx.items as HistoryItem[]).pop()
-      } catch (error) {
-        refusals.push(error)
-      }
-      return ctx.iteration < 3 ? { calls: [{ tool: 'look', args: {} }] } : { answer: 'done' }
-    },
-  })
-  await runner.run({ message: 'go' })
-  expect(kept.map((items) => items.length)).toEqual([1, 2, 3])
-  expect(kept[2]?.slice(0, 2)).toEqual(kept[1])
-  expect(refusals).toHaveLength(3)
-})
-
-it('gives whoever encodes at once the same growing list, copies of the context a snapshot of it', async () => {
-  const views: ((ctx: DispatchContext) => DispatchContext)[] = [
-    (ctx) => ctx,
-    (ctx) => Object.create(ctx) as DispatchContext,
-    (ctx) => new Proxy(ctx, {}),
-    (ctx) => ({ ...ctx }),
-  ]
-  for (const [at, view] of views.entries()) {
-    const sent: (readonly HistoryItem[])[] = []
-    const inner = scriptedModel([
-      [{ call: 'look' }],
-      [{ call: 'look', args: { q: 'x' } }],
-      [{ text: 'ok' }],
-    ])
-    const model: Model = {
-      ...inner,
-      stream(request, options) {
-        sent.push(request.items)
-        return inner.stream(request, options)
-      },
-    }
-    const ask = modelExecutor(model)
-    const runner = new TurnRunner({
-      tools: [look],
-      executor: (ctx, helpers) => ask(view(ctx), helpers),
-    })
-    expect((await runner.run({ message: 'go' })).status).toBe('completed')
-    expect(inner.requests.map(({ items }) => items.length)).toEqual([1, 2, 3])
-    expect(new Set(sent).size).toBe(at < 3 ? 1 : 3)
-    expect(new Set(sent.map(sourceOf)).size).toBe(1)
-  }
-})
-
-it('tells of memories as they are, and lets nobody put in what is none', async () => {
-  const counts: number[] = []
-  const layer: Middleware = {
-    async dispatch(ctx, next) {
-      const before = ctx.memories
-      ctx.addMemory(new Memory({ id: 'm', content: 'Dutch.', createdAt: 0 }))
-      counts.push(before.length, ctx.memories.length)
-      expect(() => (ctx.memories as unknown[]).push('Dutch.')).toThrow(TypeError)
-      expect(() => (ctx.retrievables as unknown[]).push('Dutch.')).toThrow(TypeError)
-      await next()
-    },
-  }
-  const executor = async () => ({ answer: 'ok' })
-  const { status } = await new TurnRunner({ executor, middleware: [layer] }).run({ message: 'go' })
-  expect([status, counts]).toEqual(['completed', [0, 1]])
 })
 
 it.each([

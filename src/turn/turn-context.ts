@@ -5,7 +5,6 @@ import { Retrievable } from '../records/retrievable.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
 import type { Conversation } from './conversation.ts'
 import type { DispatchContext } from './dispatch-context.ts'
-import { isLending } from './lent-items.ts'
 import type { RepeatGuard } from './repeat-guard.ts'
 import type { TurnRequest } from './turn-request.ts'
 import { visibleCalls, visibleTools } from './visible-tools.ts'
@@ -45,17 +44,10 @@ const GETTERS = {
     return this[LIVE].request.instructions
   }),
   items: getter(function () {
-    const { request } = this[LIVE]
-    return isLending() ? request.items : request.snapshot
+    return this[LIVE].request.items
   }),
   iteration: getter(function () {
     return this[LIVE].iteration()
-  }),
-  memories: getter(function () {
-    return Object.freeze([...this[LIVE].request.memories])
-  }),
-  retrievables: getter(function () {
-    return Object.freeze([...this[LIVE].request.retrievables])
   }),
   tools: getter(function () {
     return this[LIVE].tools()
@@ -74,6 +66,8 @@ export function turnContext(facts: TurnFacts): DispatchContext {
     conversation: conversation.id,
     turnId,
     signal,
+    memories: request.memories,
+    retrievables: request.retrievables,
     output,
     toolCallCount: (checksum) => guard.count(checksum),
     mintId: (place) => syntheticIds({ secret, scope: `${turnId}/${iteration()}` })(place),

@@ -4,7 +4,6 @@ import type { BudgetReport } from '../prompt/budget-report.ts'
 import { textCounter } from '../prompt/count-item.ts'
 import { HistoryBudget } from '../prompt/history-budget.ts'
 import { contextRenderer, instructionsText } from '../prompt/render-context.ts'
-import { editionOf, snapshotOf, sourceOf } from '../records/growing-history.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
@@ -29,7 +28,6 @@ export class TurnRequest {
   readonly #renderContext: ReturnType<typeof contextRenderer>
   readonly #budget: HistoryBudget | undefined
   #counted = 0
-  #snapshot: readonly HistoryItem[] = NONE
   /** How many memories and retrievables the instructions hold. */
   #given = 0
 
@@ -47,15 +45,6 @@ export class TurnRequest {
         count: textCounter(budget.encoding),
         handleOf: (call) => presentation.handle(call),
       })
-  }
-
-  /** The items as they are now, for whoever may keep them; made when it is asked for, once while they are the same. */
-  get snapshot(): readonly HistoryItem[] {
-    const { items } = this
-    const known = this.#snapshot
-    const isSame = sourceOf(known) === items && editionOf(known) === editionOf(items)
-    if (!isSame || known.length !== items.length) this.#snapshot = snapshotOf(items)
-    return this.#snapshot
   }
 
   /**
@@ -109,8 +98,6 @@ export class TurnRequest {
     }
   }
 }
-
-const NONE: readonly HistoryItem[] = []
 
 /** Behind the instructions: there every protocol takes it, and it stays the same for the whole turn. */
 const withContext = (instructions: string, pieces: readonly { readonly text: string }[]): string =>

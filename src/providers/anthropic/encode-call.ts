@@ -26,29 +26,48 @@ export class ServerCalls {
   /** Calls still without a result, each with the item that made it. */
   readonly open = new Map<string, CallItem | OpenCallItem>()
   readonly #made = new Map<string, CallItem | OpenCallItem>()
-  readonly #answered = new Map<string, object>()
+  readonly #answered = new Set<string>()
   readonly #reported = new Set<string>()
+  #group: object | undefined
+  #undo: (() => void)[] = []
 
   constructor(options: EncodeOptions) {
     this.options = options
   }
 
-  /** False when another item used this id before. Groups are encoded again while they grow. */
+  /**
+   * Begins a group. One that has grown is encoded again: what it made the last time is forgotten, so that what
+   * stands before a call knows as little of it as when all is encoded at once.
+   */
+  begin(group: object): void {
+    if (group === this.#group) for (const undo of this.#undo.reverse()) undo()
+    this.#undo = []
+    this.#group = group
+  }
+
+  /** False when another item used this id before. */
   make(id: string, item: CallItem | OpenCallItem): boolean {
-    const maker = this.#made.get(id)
-    if (maker !== undefined) return maker === item
+    if (this.#made.has(id)) return false
     this.#made.set(id, item)
     this.open.set(id, item)
+    this.#undo.push(() => {
+      this.#made.delete(id)
+      this.open.delete(id)
+    })
     return true
   }
 
-  /** False when there is no such call, or when another item answered it. */
-  answer(id: string, item: object): boolean {
+  /** False when there is no such call, or when it was answered before. */
+  answer(id: string): boolean {
     if (!this.isMade(id) && this.options.continues !== true) return false
-    const earlier = this.#answered.get(id)
-    if (earlier !== undefined) return earlier === item
-    this.#answered.set(id, item)
+    if (this.#answered.has(id)) return false
+    this.#answered.add(id)
     this.open.delete(id)
+    this.#undo.push(() => {
+      this.#answered.delete(id)
+      const call = this.#made.get(id)
+      if (call !== undefined) this.open.set(id, call)
+    })
     return true
   }
 
@@ -102,17 +121,17 @@ export function encodeRaw(
   calls?: ServerCalls,
 ): BlockParam[] {
   const block = item.api === API ? asObject(item.value) : undefined
-  if (block !== undefined && isSendableRaw(block, item, calls)) {
+  if (block !== undefined && isSendableRaw(block, calls)) {
     return [block as unknown as BlockParam]
   }
   context.leftOut('raw', `An item of \`${item.api}\` has no form here and was left out.`)
   return []
 }
 
-function isSendableRaw(block: Block, item: RawItem, calls: ServerCalls | undefined): boolean {
+function isSendableRaw(block: Block, calls: ServerCalls | undefined): boolean {
   const type = asText(block['type'])
   if (!type || type === 'tool_result' || type === 'tool_use') return false
-  if (isServerResult(type)) return calls !== undefined && isSendableResult(block, item, calls)
+  if (isServerResult(type)) return calls !== undefined && isSendableResult(block, calls)
   return !isServerUse(type) && (calls === undefined || isTied(block, calls))
 }
 
@@ -125,12 +144,12 @@ function areSendable(
   const [first, ...others] = blocks
   if (first === undefined || !blocks.every((block) => isTied(block, calls))) return false
   if (isServerResult(first['type'])) {
-    return others.length === 0 && isSendableResult(first, call, calls)
+    return others.length === 0 && isSendableResult(first, calls)
   }
   const id = asText(first['id'])
   const areOfIt = others.every((block) => isReadable(block) && block['tool_use_id'] === id)
   if (id === undefined || others.length > 1 || !areOfIt || !isKnownUse(first, id)) return false
-  return calls.make(id, call) && others.every(() => calls.answer(id, call))
+  return calls.make(id, call) && others.every(() => calls.answer(id))
 }
 
 /** What code brought about goes only together with that code. */
@@ -151,10 +170,10 @@ function isMcpId(id: string): boolean {
   return CLIENT_ID.test(id) && !id.startsWith('srvtoolu_')
 }
 
-function isSendableResult(block: Block, item: object, calls: ServerCalls): boolean {
+function isSendableResult(block: Block, calls: ServerCalls): boolean {
   const id = asText(block['tool_use_id'])
   if (id === undefined || !isReadable(block) || !isTied(block, calls)) return false
-  return calls.answer(id, item)
+  return calls.answer(id)
 }
 
 /** The form that a result must have to be taken back; pages found need their ciphertext. */

@@ -341,6 +341,19 @@ describe('encoder: system and state', () => {
     expect(given).toEqual(before)
   })
 
+  it('says the same step by step as at once, where a call stands before the code that made it', () => {
+    const caller = { type: 'code_execution_20250825', tool_id: 'srvtoolu_c' }
+    const content = [use('a', { caller }), server('srvtoolu_c', 'code_execution')]
+    const items = settled(decode(response(content)))
+    const target = encoder()
+    for (const item of items) {
+      target.push(item)
+      target.part()
+    }
+    target.push({ type: 'thought', text: '', response: items[0]?.response ?? '' })
+    expect(target.part()).toMatchObject({ messages: encode(items).messages })
+  })
+
   it('counts an item that is pushed twice as two', () => {
     const open: OpenCallItem = {
       ...(decode(

@@ -80,6 +80,7 @@ export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<Messag
 
 function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): MessageParam[] {
   if (group.kind === 'input') return encodeInput(group.item, context)
+  calls.begin(group.items)
   const said: BlockParam[] = []
   const results: ToolResult[] = []
   for (const item of group.items) {

@@ -38,12 +38,14 @@ export const FAILURES: readonly (readonly [string, Misdeed])[] = Object.entries(
   'rejects with what cannot be read': () => Promise.reject(unreadable()),
   'gives a thenable that throws': () => ({
     // biome-ignore lint/suspicious/noThenProperty: that is the point
+    // oxlint-disable-next-line unicorn/no-thenable -- that is the point
     then() {
       throw new Error('plain')
     },
   }),
   'gives a thenable that says both': () => ({
     // biome-ignore lint/suspicious/noThenProperty: that is the point
+    // oxlint-disable-next-line unicorn/no-thenable -- that is the point
     then(yes: (value: unknown) => void, no: (error: unknown) => void) {
       no(new Error('plain'))
       yes('yes')
@@ -56,6 +58,7 @@ export const FAILURES: readonly (readonly [string, Misdeed])[] = Object.entries(
 export const HANGS: readonly (readonly [string, Misdeed])[] = Object.entries({
   'never settles': () => new Promise(() => {}),
   // biome-ignore lint/suspicious/noThenProperty: that is the point
+  // oxlint-disable-next-line unicorn/no-thenable -- that is the point
   'gives a thenable that never calls back': () => ({ then() {} }),
 }) as [string, Misdeed][]
 

@@ -16,8 +16,10 @@ const NAME_MAX = 128
 /** What the calls of one request have to know of each other. */
 export class RequestCalls {
   readonly options: EncodeOptions
-  /** Ids of the provider's own calls that the request holds. */
+  /** Ids of the provider's own calls that the request holds; those of the group under way are told apart. */
   readonly #served = new Set<string>()
+  #servedNow: string[] = []
+  #group: object | undefined
   readonly #issued = new Map<string, CallItem>()
 
   constructor(options: EncodeOptions) {
@@ -44,8 +46,20 @@ export class RequestCalls {
     return !isOldModel(modelFamily) || providerData?.modelFamily === modelFamily
   }
 
+  /**
+   * Begins a group. One that has grown is encoded again: what it served the last time is forgotten, so that what
+   * stands before a call knows as little of it as when all is encoded at once.
+   */
+  begin(group: object): void {
+    if (group === this.#group) for (const id of this.#servedNow) this.#served.delete(id)
+    this.#servedNow = []
+    this.#group = group
+  }
+
   serve(id: string): void {
+    if (this.#served.has(id)) return
     this.#served.add(id)
+    this.#servedNow.push(id)
   }
 
   isServed(id: string): boolean {

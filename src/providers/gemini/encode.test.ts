@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../core/json.ts'
 import type { EncodeOptions, Repair } from '../../model/encoder.ts'
 import type { CallItem, ContentPart, HistoryItem } from '../../records/history-item.ts'
 import { wire } from '../../wire/index.ts'
@@ -326,5 +327,25 @@ describe('media in a result', () => {
       { functionResponse: { name: 'pay', response: { output: expect.stringMatching(/a\.png/) } } },
     ])
     expect(contents[3]?.parts?.[0]).toHaveProperty(kind)
+  })
+})
+
+describe('a response that grows', () => {
+  it('is encoded as if it came at once, also where a result stands before its call', () => {
+    const part = (value: JsonObject): HistoryItem => ({
+      type: 'raw',
+      api: 'gemini',
+      value,
+      role: 'assistant',
+      response: 'r',
+    })
+    const answer = part({ toolResponse: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', response: {} } })
+    const asked = part({ toolCall: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', args: {} } })
+    const items = [user, answer, asked, { ...answer }]
+    const started = encoder()
+    for (const [at, item] of items.entries()) {
+      started.push(item)
+      expect(started.part().contents).toEqual(encode(items.slice(0, at + 1)).contents)
+    }
   })
 })

@@ -83,6 +83,7 @@ function encodeGroup(
   context: EncodeContext,
   calls: RequestCalls,
 ): readonly Content[] {
+  calls.begin(group.kind === 'input' ? group.item : group.items)
   if (group.kind === 'input') return turn('user', encodeInput(group.item, context, calls))
   const said: Part[] = []
   const answers: Part[] = []

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { sampleTool } from '../../test/turn-samples.ts'
 import type { Model } from '../model/model.ts'
 import type { ModelEvent } from '../model/model-event.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { modelExecutor } from './model-executor.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const parts = [{ type: 'text', text: 'It is ' } as const, { type: 'text', text: 'noon.' } as const]
@@ -50,5 +53,20 @@ describe('modelExecutor', () => {
       messages: ['It is ', 'noon.'],
       thoughts: [],
     })
+  })
+
+  it('asks for a choice of tools while it is told to, and leaves it to the model otherwise', async () => {
+    const model = scriptedModel([[{ call: 'search' }], [{ text: 'Found.' }]])
+    const first = modelExecutor(model, { toolChoice: { tool: 'search' } })
+    const then = modelExecutor(model)
+    const runner = new TurnRunner({
+      executor: (ctx, helpers) => (ctx.iteration === 1 ? first : then)(ctx, helpers),
+      tools: [sampleTool('search', () => 'one result')],
+    })
+    expect((await runner.run({ message: 'Search.' })).text).toBe('Found.')
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([
+      { tool: 'search' },
+      undefined,
+    ])
   })
 })

@@ -2,17 +2,29 @@ import { BobbinError } from '../core/error.ts'
 import { unwaited } from '../core/thenable.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish } from '../model/model-event.ts'
+import type { ToolChoice } from '../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { spokenText } from '../records/spoken-text.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
 import { definitionsOf } from './tool-definitions.ts'
 
+/** What every request of a model executor asks for. */
+export interface ModelExecutorOptions {
+  /**
+   * Which tools the model may or must call; it chooses by itself unless given. A model that must call goes on calling:
+   * let an executor that does not force take over once it has.
+   */
+  readonly toolChoice?: ToolChoice
+}
+
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
-export function modelExecutor(model: Model): Executor {
+export function modelExecutor(model: Model, { toolChoice }: ModelExecutorOptions = {}): Executor {
   return async (ctx, helpers) => {
     let isStreamed = false
-    const events = unwaited(model.stream(requestOf(ctx), optionsOf(ctx, helpers)))
+    const request = requestOf(ctx)
+    const asked = toolChoice === undefined ? request : { ...request, toolChoice }
+    const events = unwaited(model.stream(asked, optionsOf(ctx, helpers)))
     for await (const event of events) {
       if (event.type === 'finish') {
         if (!isStreamed) tellWhole(event.items, helpers)

@@ -94,6 +94,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'MessageRole',
       'Middleware',
       'Model',
+      'ModelExecutorOptions',
       'NewEntry',
       'NewGateDecision',
       'ObservedEvents',

@@ -51,6 +51,7 @@ export type {
   VerifyOptions,
   VerifyReport,
 } from './store/store.ts'
+export { storedResults } from './store/stored-results.ts'
 export { sweepSpool } from './store/sweep-spool.ts'
 export { Identity, type RawIdentity } from './text/identity.ts'
 export { registerTokenCounter, type TokenCount, type TokenCounter } from './text/token-count.ts'

@@ -1,7 +1,7 @@
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { Store } from '../store/store.ts'
-import { resultSpool } from '../turn/small-results.ts'
+import { storedResults } from '../store/stored-results.ts'
 import { findCall } from './find-record.ts'
 import { storedCall } from './list-calls.ts'
 import { usageError } from './usage-error.ts'
@@ -22,8 +22,8 @@ export async function resultReader(
   const part = parts[index]
   const artifact = (part as StoredResult | null)?.$artifact
   if (artifact !== undefined) {
-    const spool = resultSpool(store, store.spool ?? memorySpool())
-    return { reader: await spool.read(artifact.sha256), kind: artifact.kind }
+    const reader = await storedResults(store).read(artifact.sha256)
+    return { reader, kind: artifact.kind }
   }
   // The answer of an artifact tool, or an error: text on the record itself.
   const text = typeof part === 'string' ? part : (part as { text?: unknown } | undefined)?.text

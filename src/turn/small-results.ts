@@ -1,9 +1,10 @@
-import { BobbinError, isBobbinError } from '../core/error.ts'
+import { isBobbinError } from '../core/error.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { SmallText } from '../spool/small-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../spool/spool-store.ts'
 import { MAX_BLOB_BYTES, type Store, type StoredBlob } from '../store/store.ts'
+import { storedResults } from '../store/stored-results.ts'
 
 /** A spool for one conversation whose small results commit together with their settlements. */
 export interface ResultSpool extends Pick<SpoolStore, 'read'> {
@@ -27,6 +28,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
  */
 export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
   const waiting = new WaitingBlobs()
+  const stored = storedResults(store, spool)
   return {
     async write(data, options) {
       const small = waiting.bytes < MAX_WAITING_BYTES ? smallOf(data) : undefined
@@ -42,12 +44,8 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
       return small
     },
     async read(digest) {
-      const blob = waiting.get(digest) ?? (await store.blob(digest))
-      if (blob === undefined) return spool.read(digest)
-      const reader = await readerOf(blob)
-      if (reader.digest === digest) return reader
-      const message = `The stored result \`${digest}\` is not what was written: run \`verify\` on the store.`
-      throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
+      const blob = waiting.get(digest)
+      return blob === undefined ? stored.read(digest) : readerOf(blob)
     },
     async has(digest) {
       if (waiting.get(digest) !== undefined || (await store.blob(digest)) !== undefined) return true

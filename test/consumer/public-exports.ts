@@ -40,6 +40,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'redactKeys',
       'registerTokenCounter',
       'spoolMedia',
+      'storedResults',
       'streamMedia',
       'subAgent',
       'sweepSpool',

@@ -1,0 +1,29 @@
+import { BobbinError } from '../core/error.ts'
+import { memorySpool } from '../spool/memory-spool.ts'
+import { spoolNotFound } from '../spool/spool-errors.ts'
+import type { SpoolReader } from '../spool/spool-reader.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
+import type { Store } from './store.ts'
+
+/**
+ * Reads what the records of a store refer to: small results lie in the store itself, larger ones on its spool. Pass it
+ * to `ToolCall.fromJSON` or `Message.fromJSON` as `spool`, and their artifacts and media can be read again.
+ */
+export function storedResults(
+  store: Pick<Store, 'blob' | 'spool'>,
+  spool: Pick<SpoolStore, 'read'> | undefined = store.spool,
+): Pick<SpoolStore, 'read'> {
+  return {
+    async read(digest): Promise<SpoolReader> {
+      const blob = await store.blob(digest)
+      if (blob === undefined) {
+        if (spool === undefined) throw spoolNotFound(digest)
+        return spool.read(digest)
+      }
+      const reader = await memorySpool().write(blob)
+      if (reader.digest === digest) return reader
+      const message = `The stored result \`${digest}\` is not what was written: run \`verify\` on the store.`
+      throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
+    },
+  }
+}

@@ -69,4 +69,45 @@ describe('modelExecutor', () => {
       undefined,
     ])
   })
+
+  it('gives up a model that falls silent, tries again, and runs nothing of the first attempt', async () => {
+    const never = new Promise(() => {})
+    const model = scriptedModel([
+      { parts: [{ call: 'search' }], until: never },
+      [{ text: 'Back again.' }],
+    ])
+    const runner = new TurnRunner({
+      executor: modelExecutor(model, { maxSilenceMs: 20 }),
+      tools: [sampleTool('search', () => 'one result')],
+      sleep: async () => {},
+    })
+    const recorder = eventRecorder(runner)
+    const { text, toolCalls } = await runner.run({ message: 'Search.' })
+    expect({ text, toolCalls }).toEqual({ text: 'Back again.', toolCalls: [] })
+    expect(recorder.of('warning')).toMatchObject([
+      { code: 'MODEL_RETRY', message: expect.stringContaining('said nothing for 20 ms') },
+    ])
+  })
+
+  it('leaves a silent model behind that ignores its signal', async () => {
+    const deaf: Model = {
+      ...{ api: 'test', provider: 'test', model: 'test' },
+      async *stream() {
+        yield { type: 'text', key: 'a', delta: 'It is ' }
+        await new Promise(() => {})
+      },
+    }
+    const executor = modelExecutor(deaf, { maxSilenceMs: 20 })
+    const { reason } = await new TurnRunner({ executor, retries: 0 }).run({ message: 'Time?' })
+    expect(reason).toMatchObject({ code: 'MODEL_FAILED', errorCode: 'E_STREAM_BROKEN' })
+  })
+
+  it('hears an abort while it waits for a word', async () => {
+    const model = scriptedModel([{ parts: [{ text: 'x' }], until: new Promise(() => {}) }])
+    const abort = new AbortController()
+    const runner = new TurnRunner({ executor: modelExecutor(model, { maxSilenceMs: 60_000 }) })
+    const running = runner.run({ message: 'go', signal: abort.signal })
+    setTimeout(() => abort.abort(), 5)
+    expect((await running).status).toBe('aborted')
+  })
 })

@@ -1,12 +1,13 @@
 import { BobbinError } from '../core/error.ts'
 import { unwaited } from '../core/thenable.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
-import type { Finish } from '../model/model-event.ts'
+import type { Finish, ModelEvent } from '../model/model-event.ts'
 import type { ToolChoice } from '../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { spokenText } from '../records/spoken-text.ts'
 import type { DispatchContext } from './dispatch-context.ts'
 import type { CallRequest, Decision, Executor, ExecutorHelpers } from './executor.ts'
+import { unlessSilent } from './silent-model.ts'
 import { definitionsOf } from './tool-definitions.ts'
 
 /** What every request of a model executor asks for. */
@@ -16,16 +17,18 @@ export interface ModelExecutorOptions {
    * let an executor that does not force take over once it has.
    */
   readonly toolChoice?: ToolChoice
+  /**
+   * How long the model may tell nothing, before its first word or between two; then the call is aborted and tried again
+   * like one that broke off. No limit unless given, because some models think for minutes and do not show it.
+   */
+  readonly maxSilenceMs?: number
 }
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
-export function modelExecutor(model: Model, { toolChoice }: ModelExecutorOptions = {}): Executor {
+export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Executor {
   return async (ctx, helpers) => {
     let isStreamed = false
-    const request = requestOf(ctx)
-    const asked = toolChoice === undefined ? request : { ...request, toolChoice }
-    const events = unwaited(model.stream(asked, optionsOf(ctx, helpers)))
-    for await (const event of events) {
+    for await (const event of eventsOf(model, asks, ctx, helpers)) {
       if (event.type === 'finish') {
         if (!isStreamed) tellWhole(event.items, helpers)
         return decisionOf(event)
@@ -38,6 +41,20 @@ export function modelExecutor(model: Model, { toolChoice }: ModelExecutorOptions
     const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
     throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
   }
+}
+
+function eventsOf(
+  model: Model,
+  { toolChoice, maxSilenceMs }: ModelExecutorOptions,
+  ctx: DispatchContext,
+  helpers: ExecutorHelpers,
+): AsyncIterable<ModelEvent> {
+  const own = requestOf(ctx)
+  const request = toolChoice === undefined ? own : { ...own, toolChoice }
+  const options = optionsOf(ctx, helpers)
+  return maxSilenceMs === undefined
+    ? unwaited(model.stream(request, options))
+    : unlessSilent(model, request, options, maxSilenceMs)
 }
 
 /** Whoever shows a turn as it goes hears the texts of a response that came in one piece, too. */

@@ -17,7 +17,7 @@ const picture = (filename) =>
     filename,
     trustTier: 'third-party', // who vouches for the bytes
     modalityHazard: 'opaque-perceptual', // what looking at them can do
-    reader: bytesMedia(PIXEL), // or blobMedia, streamMedia, fileMedia(path) from bobbin/fs
+    reader: bytesMedia(PIXEL), // or blobMedia, streamMedia, await fileMedia(path) of bobbin/fs
   })
 
 const chart = new Tool({

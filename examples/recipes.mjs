@@ -119,6 +119,20 @@ const outcome = await runner.run({ message: 'Is the index ready?', output: answe
 assert.deepEqual(outcome.output, { ready: true, shards: 3 })
 // #endregion output
 
+const asker = new TurnRunner({
+  executor: async ({ items }) => ({ answer: items.length > 1 ? '{"shards":3}' : '{"shards":"3"}' }),
+})
+// #region correct
+const shards = z.object({ shards: z.number() })
+let counted = await asker.run({ message: 'How many shards are there?', output: shards })
+if (counted.reason?.code === 'OUTPUT_REJECTED') {
+  // The conversation has the answer; the reason says what is wrong with it.
+  const { conversation, reason } = counted
+  counted = await asker.run({ conversation, message: reason.message, output: shards })
+}
+assert.deepEqual(counted.output, { shards: 3 })
+// #endregion correct
+
 assert.deepEqual(screen.slice(0, 2), ['search {"words":"bob"}', 'search {"words":"bobbin"}'])
 const [found, indexed, ...rest] = outcome.toolCalls
 assert.equal(found?.inline, false)

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { memoryStore, Tool, TurnRunner } from 'bobbin'
 import { openaiChat } from 'bobbin/openai'
-import { eventRecorder, loopbackProvider, scriptedModel, storeConformance } from 'bobbin/testing'
+import {
+  eventRecorder,
+  loopbackProvider,
+  scriptedModel,
+  storeConformance,
+  toolTape,
+} from 'bobbin/testing'
 import { wire } from 'bobbin/wire'
 import OpenAI from 'openai'
 import { z } from 'zod'
@@ -34,6 +40,22 @@ assert.deepEqual(
 )
 model.done()
 // #endregion scripted
+
+// #region tape
+const script = () => scriptedModel([[{ call: 'pay', args: { invoice: 'C-3' } }], [{ text: 'Ok.' }]])
+const tape = toolTape()
+await new TurnRunner({ model: script(), tools: [pay], middleware: [tape.record] }).run({
+  message: 'Pay invoice C-3.',
+})
+const kept = JSON.stringify(tape.calls) // a file beside the test
+
+const replayed = toolTape({ calls: JSON.parse(kept) })
+const rerun = new TurnRunner({ model: script(), tools: [pay], middleware: [replayed.replay] })
+const { toolCalls } = await rerun.run({ message: 'Pay invoice C-3.' })
+assert.equal(toolCalls[0]?.settlement, 'ok')
+assert.equal(paid.filter((invoice) => invoice === 'C-3').length, 1) // nobody was paid again
+replayed.done() // every call was on the tape, and every taped call was made
+// #endregion tape
 paid.length = 0
 
 /** @param {object} delta @param {string | null} [finish_reason] */

@@ -29,7 +29,8 @@ async function givenUp(handler: (late: Promise<void>, ctx: ToolContext) => Promi
   expect(toolCalls).toMatchObject([{ settlement: 'timed-out' }])
   late.resolve()
   await pause()
-  return { writes, warnings: recorder.of('warning').map(({ code }) => code) }
+  const reports = recorder.of('toolProgress').map(({ update }) => update)
+  return { writes, reports, warnings: recorder.of('warning').map(({ code }) => code) }
 }
 
 describe('an attempt at a call', () => {
@@ -40,6 +41,16 @@ describe('an attempt at a call', () => {
       return large
     })
     expect({ writes, warnings }).toEqual({ writes: 0, warnings: ['LATE_RESULT'] })
+  })
+
+  it('that was given up reports no progress any more', async () => {
+    const { reports } = await givenUp(async (late, { progress }) => {
+      progress('begun')
+      await late
+      progress('still at it')
+      return 'done'
+    })
+    expect(reports).toEqual(['begun'])
   })
 
   it('that was given up cancels a stream that comes too late', async () => {

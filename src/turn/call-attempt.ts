@@ -195,6 +195,8 @@ export class CallAttempt implements ExecutionContext, Watched {
   }
 
   progress(given: JsonValue): void {
+    // Whoever watches was told that the call has ended.
+    if (this.#end !== undefined) return
     const { observed, origin } = this.#turn
     const update = this.#turn.scrubber.json(given)
     const { name: tool } = this.#call.tool

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { brief } from '../core/cut-text.ts'
 import { jsonObjectField, trustField } from '../core/fields.ts'
 import type { PlainObject } from '../core/json.ts'
 import type { TrustTier } from '../core/trust.ts'
@@ -99,7 +100,11 @@ const resolverField = v.pipe(
 
 /** The run-time check of `ToolOptions`; types cannot speak for JavaScript callers. */
 export const toolOptionsSchema = v.strictObject({
-  name: v.pipe(v.string(NAME_RULE), v.regex(/^[a-zA-Z0-9_-]{1,64}$/, NAME_RULE)),
+  name: v.pipe(
+    v.string(NAME_RULE),
+    // Tools often come from a list, and whoever made it wants to know which one it is.
+    v.regex(/^[a-zA-Z0-9_-]{1,64}$/, ({ input }) => `${NAME_RULE}: \`${brief(input, 80)}\` is not`),
+  ),
   description: v.string('must be a string that tells the model what the tool does'),
   inputSchema: v.custom<InputSchema>(
     (input) => (typeof input === 'object' && input !== null) || typeof input === 'function',

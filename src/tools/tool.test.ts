@@ -69,6 +69,13 @@ describe('Tool', () => {
     expect(Object.keys(new Tool(options()))).not.toContain('handler')
   })
 
+  it('names the tool whose name no provider would take', () => {
+    expect(refusal({ name: 'github.search' }).message).toBe(
+      '`Tool.name` must be 1 to 64 letters, digits, underscores or hyphens: `github.search` is not.',
+    )
+    expect(refusal({ name: 'x'.repeat(10_000) }).message.length).toBeLessThan(200)
+  })
+
   it.each([
     ['name', ''],
     ['name', 'has space'],

@@ -84,7 +84,7 @@ export interface ErrorData {
   E_NOT_A_MEDIA_READER: { readonly missing: string }
   /**
    * The spool holds nothing under this digest. Check that this is the spool it was written to,
-   * and that no sweep removed it.
+   * and that no sweep removed it; small results of stored records lie in the store, see `storedResults`.
    */
   E_SPOOL_NOT_FOUND: { readonly digest: string }
   /**

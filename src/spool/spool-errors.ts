@@ -4,7 +4,7 @@ import { BobbinError } from '../core/error.ts'
 export function spoolNotFound(digest: string): BobbinError<'E_SPOOL_NOT_FOUND'> {
   return new BobbinError(
     'E_SPOOL_NOT_FOUND',
-    `The spool holds nothing under \`${digest}\`: it was deleted, swept, or written to another store or tenant.`,
+    `The spool holds nothing under \`${digest}\`: it was deleted, swept, or written to another store or tenant. Small results of stored records lie in the store: read them with \`storedResults(store)\`.`,
     { digest },
   )
 }

@@ -79,8 +79,7 @@ export async function addUserMessage(
     createdAt: settings.clock.now(),
   })
   await conversation.append([LastingEntry.message(turn.id, message)])
-  conversation.seeMessage(message)
-  conversation.items.push(await turn.presentation.message(message))
+  await conversation.say(message)
 }
 
 function invalid(path: string, rule: string): BobbinError {

@@ -3,27 +3,18 @@ import { IdLedger } from '../core/ids.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import { growingHistory, replaceItem } from '../records/growing-history.ts'
 import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
-import { Message } from '../records/message.ts'
+import type { Message } from '../records/message.ts'
 import { OpenCalls } from '../records/open-calls.ts'
-import { Thought } from '../records/thought.ts'
-import { ToolCall } from '../records/tool-call.ts'
+import type { ToolCall } from '../records/tool-call.ts'
 import { APPENDED } from '../store/appended.ts'
-import type { Entry, EntryOf, NewEntry } from '../store/entry.ts'
+import type { NewEntry } from '../store/entry.ts'
 import type { Gate } from '../store/gate.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import type { Store, StoredBlob } from '../store/store.ts'
-import {
-  callNote,
-  type LogFacts,
-  readLog,
-  shownId,
-  type UnsettledCall,
-  unsettledEdit,
-} from './conversation-log.ts'
+import { callNote, type LogFacts, shownId, type UnsettledCall } from './conversation-log.ts'
 import { editNote } from './edit-note.ts'
 import { GroupCommit } from './group-commit.ts'
-import { itemForThought, OWN_WIRE } from './item-records.ts'
-import { EMPTY_TAIL } from './log-tail.ts'
+import { EMPTY_TAIL, type LogTail } from './log-tail.ts'
 import type { Presentation, ShownCall } from './presentation.ts'
 import { digestsOf, holdsArtifacts, indexOfCall, mediaTiers, withResult } from './settled-item.ts'
 import type { ResultSpool } from './small-results.ts'
@@ -34,6 +25,11 @@ export interface ConversationParts {
   readonly results: ResultSpool
   readonly presentation: Presentation
   readonly artifacts?: RestoreContext['artifacts']
+}
+
+/** What is known of a log from when it was opened. */
+export interface OpenedLog extends Pick<LogFacts, 'tail' | 'recent'> {
+  readonly gates: readonly Gate[]
 }
 
 /**
@@ -57,16 +53,14 @@ export class Conversation {
   readonly #byId = new Map<string, ToolCall>()
   /** How many of the calls are in it: few turns ask for one by its id. */
   #indexed = 0
-  /** Which calls have their item, while the log is read. */
-  readonly #placed = new Set<string>()
   readonly callIds = new IdLedger()
   readonly openCalls = new OpenCalls()
   /** A response whose calls have not all settled, in wire order. */
-  batch: HistoryItem[] = []
+  #batch: HistoryItem[] = []
   readonly unsettled = new Map<string, UnsettledCall>()
-  gates: readonly Gate[] = []
+  readonly gates: readonly Gate[]
   /** What the log says was called since the user last spoke, by checksum. */
-  recent: readonly string[] = []
+  readonly recent: readonly string[]
   /** The calls whose results are shown as handles, by the id under which they are shown. */
   readonly handles = new Set<string>()
   /** The least trusted output that the conversation has seen; it never rises again. */
@@ -74,105 +68,36 @@ export class Conversation {
   /** What lowered it and is in no record: the log has yet to be told. */
   #untold: TrustTier | undefined
   /** How the log ended when it was opened. */
-  tail = EMPTY_TAIL
+  readonly tail: LogTail
   readonly #parts: ConversationParts
   readonly #group = new GroupCommit((entries, blobs) => this.#append(entries, blobs))
 
-  constructor(id: string, epoch: number, parts: ConversationParts) {
+  constructor(id: string, epoch: number, parts: ConversationParts, log: OpenedLog = NEW_LOG) {
     this.id = id
     this.epoch = epoch
     this.keyPrefix = `${id}/`
     this.#parts = parts
+    this.tail = log.tail
+    this.recent = log.recent
+    this.gates = log.gates
   }
 
-  /** Reads the log from the start. */
-  async load(): Promise<this> {
-    const { store } = this.#parts
-    const facts = await readLog(store.entries(this.id), (json) =>
-      ToolCall.fromJSON(json, this.#context),
-    )
-    this.tail = facts.tail
-    this.recent = facts.recent
-    this.lowerTrust(facts.taint)
-    for (const call of facts.calls) {
-      this.callIds.claim(call.id)
-      this.#admit(call)
-    }
-    for (const entry of facts.entries) await this.#replay(entry, facts)
-    for (const [id, intent] of facts.intents) {
-      this.#claimOnce(id)
-      const asked = this.unsettled.get(id) ?? unsettledEdit(facts, id)
-      if (asked !== undefined) this.unsettled.set(id, { ...asked, intent })
-    }
-    this.gates = await store.openGates(this.id)
-    if (this.unsettled.size === 0) this.flush()
-    return this
+  /** Puts an item in its place. Behind an unsettled call everything of its response waits too. */
+  place(item: HistoryItem): void {
+    const [first] = this.#batch
+    const isUnsettled = item.type === 'call' && this.unsettled.has(item.id)
+    const holdsBack = isUnsettled || (first !== undefined && item.response === first.response)
+    ;(holdsBack ? this.#batch : this.items).push(item)
   }
 
-  async #replay(entry: Entry, facts: LogFacts): Promise<void> {
-    if (entry.kind === 'message') {
-      const message = Message.fromJSON(entry.data, this.#context)
-      this.seeMessage(message)
-      this.#place(await this.#parts.presentation.message(message))
-    } else if (entry.kind === 'thought') {
-      this.#place(itemForThought(Thought.fromJSON(entry.data)))
-    } else if (entry.kind === 'history-item') {
-      const { id, ...item } = entry.data
-      await this.#replayItem(id, item as HistoryItem, entry, facts)
-    } else if (entry.kind === 'settlement') await this.#replayRecord(entry, facts)
-  }
-
-  /** A record whose call no item tells of, as in an imported conversation, stands where it settled. */
-  async #replayRecord({ data }: EntryOf<'settlement'>, facts: LogFacts): Promise<void> {
-    const { tool, args, wire = OWN_WIRE, executedBy, ...asked } = data as unknown as ToolCall
-    const id = shownId(asked)
-    const call = facts.shown.get(id)
-    if (this.#placed.has(id) || call === undefined) return
-    this.#placed.add(id)
-    const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
-    this.#place(withResult(item, await this.#show(call, facts.notes.get(id))))
-  }
-
-  async #replayItem(id: string, item: HistoryItem, entry: Entry, facts: LogFacts): Promise<void> {
-    this.#placed.add(id)
-    if (item.type === 'openCall') return this.#placeOpen({ ...item, id }, facts)
-    if (item.type !== 'call') return this.#place(item)
-    const asked: CallItem = { ...item, id }
-    this.#claimOnce(id)
-    if (item.executedBy === 'provider') {
-      this.openCalls.take(asked)
-      return this.#place(asked)
-    }
-    const call = facts.shown.get(id)
-    if (call === undefined) {
-      const { turnId, time: askedAt, redacted } = entry
-      this.unsettled.set(id, { item: asked, turnId, askedAt, ...(redacted && { redacted }) })
-      this.batch.push(asked)
-      return
-    }
-    this.#place(withResult(asked, await this.#show(call, facts.notes.get(id))))
-  }
-
-  #placeOpen(item: OpenCallItem, facts: LogFacts): void {
-    this.#claimOnce(item.id)
-    const decision = item.gate && facts.decisions.get(item.id)
-    const placed = decision ? { ...item, gate: { ...item.gate, decision } } : item
-    this.openCalls.see(placed)
-    this.#place(placed)
-  }
-
-  #claimOnce(id: string): void {
-    if (!this.callIds.has(id)) this.callIds.claim(id)
-  }
-
-  /** Behind an unsettled call everything of its response waits too. */
-  #place(item: HistoryItem): void {
-    const holdsBack = this.batch.length > 0 && item.response === this.batch[0]?.response
-    ;(holdsBack ? this.batch : this.items).push(item)
+  /** Puts in its place what somebody said; what a message brings along may be a stranger's. */
+  async say(message: Message): Promise<void> {
+    for (const { trustTier } of message.attachments) this.lowerTrust(trustTier)
+    this.place(await this.#parts.presentation.message(message))
   }
 
   /** Takes note of a settled call. */
-  #admit(call: ToolCall): void {
+  admit(call: ToolCall): void {
     this.calls.push(call)
     const isHidden = this.#hidden?.has(shownId(call)) ?? false
     if (!isHidden) this.#shown?.push(call)
@@ -200,6 +125,11 @@ export class Conversation {
     this.artifactCalls = this.artifactCalls.filter(isShown)
   }
 
+  /** Whether calls of a response have not settled. */
+  get isWaiting(): boolean {
+    return this.#batch.length > 0
+  }
+
   /** The record that the model is shown for a call. */
   call(id: string): ToolCall | undefined {
     for (; this.#indexed < this.calls.length; this.#indexed++) {
@@ -207,6 +137,19 @@ export class Conversation {
       this.#byId.set(shownId(call), call)
     }
     return this.#byId.get(id)
+  }
+
+  /** The last call with this id that its provider has not ended. */
+  openCall(id: string | undefined): OpenCallItem | undefined {
+    const isIt = (item: HistoryItem) => item.type === 'openCall' && item.id === id
+    const found = this.#batch.findLast(isIt) ?? this.items.findLast(isIt)
+    return found as OpenCallItem | undefined
+  }
+
+  /** Puts another item in the place of one. */
+  replace(item: HistoryItem, by: HistoryItem): void {
+    const list = this.#batch.includes(item) ? this.#batch : this.items
+    replaceItem(list, list.lastIndexOf(item), by)
   }
 
   /** Takes note of content of this tier. */
@@ -226,11 +169,6 @@ export class Conversation {
     const tier = this.#untold
     this.#untold = undefined
     return tier
-  }
-
-  /** What a message brings along may be a stranger's. */
-  seeMessage({ attachments }: Message): void {
-    for (const { trustTier } of attachments) this.lowerTrust(trustTier)
   }
 
   /** Adds entries to the log. Gives nothing to wait for where they are in it at once. */
@@ -267,14 +205,19 @@ export class Conversation {
     if (note !== undefined) entries.push(callNote(turnId, shownId(call), note))
     const blobs = this.#blobsOf([call])
     // A call that runs alone has nobody to wait for, and memory nothing to gain.
-    const isShared = this.batch.length > 1 && this.#parts.store.durable
+    const isShared = this.#batch.length > 1 && this.#parts.store.durable
     return isShared
       ? this.#group.add(entries, blobs).catch(storeFailed)
       : this.append(entries, blobs)
   }
 
-  /** Adds entries to the log, with the small results of the records among them. */
-  commit(entries: readonly NewEntry[], calls: readonly ToolCall[]): Promise<unknown> | undefined {
+  /** Adds a response to the log, with the small results of the records among its entries. */
+  begin(
+    batch: HistoryItem[],
+    entries: readonly NewEntry[],
+    calls: readonly ToolCall[],
+  ): Promise<unknown> | undefined {
+    this.#batch = batch
     return this.append(entries, this.#blobsOf(calls))
   }
 
@@ -296,15 +239,15 @@ export class Conversation {
   settled(call: ToolCall, note?: string): Promise<void> | undefined {
     for (const digest of digestsOf(call)) this.#parts.results.committed(digest)
     if (this.unsettled.size > 0) this.unsettled.delete(call.id)
-    this.#admit(call)
+    this.admit(call)
     if (call.executedBy === 'provider') return undefined
     const id = shownId(call)
-    const inBatch = indexOfCall(this.batch, id)
+    const inBatch = indexOfCall(this.#batch, id)
     // What a person or a reconciliation makes of a call later takes the place of what was shown for it.
     const isLater = call.editOf !== undefined || call.supersedes !== undefined
     const at = inBatch === -1 && isLater ? indexOfCall(this.items, id) : inBatch
     if (at === -1) return undefined
-    const list = inBatch === -1 ? this.items : this.batch
+    const list = inBatch === -1 ? this.items : this.#batch
     const asked = list[at] as CallItem
     const take = (shown: ShownCall) =>
       replaceItem(list, at, withResult(asked, this.#told(call, shown, note)))
@@ -316,12 +259,12 @@ export class Conversation {
 
   /** A finished batch becomes part of the history. */
   flush(): void {
-    this.items.push(...this.batch)
-    this.batch = []
+    this.items.push(...this.#batch)
+    this.#batch = []
   }
 
   /** How a settled call looks to the model. What is shown as a handle needs tools to read it. */
-  async #show(call: ToolCall, note?: string): Promise<CallResult> {
+  async show(call: ToolCall, note?: string): Promise<CallResult> {
     return this.#told(call, await this.#parts.presentation.call(call), note)
   }
 
@@ -333,12 +276,9 @@ export class Conversation {
     const told = notes.map((text) => ({ type: 'text', text }) as const)
     return { ...result, parts: [...result.parts, ...told] }
   }
-
-  get #context(): RestoreContext {
-    const { results, artifacts } = this.#parts
-    return { spool: results, ...(artifacts && { artifacts }) }
-  }
 }
+
+const NEW_LOG: OpenedLog = { tail: EMPTY_TAIL, recent: [], gates: [] }
 
 const storeFailed = (error: unknown) => {
   throw storeFailure(error)

@@ -7,6 +7,7 @@ import { Conversation } from './conversation.ts'
 import type { EventBus } from './event-bus.ts'
 import { requireHeld, requireStillHeld } from './held-parent.ts'
 import { type Interruption, interruptionOf } from './interruption.ts'
+import { loadConversation } from './load-conversation.ts'
 import { presentationOf } from './presentation.ts'
 import { RepeatGuard } from './repeat-guard.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -68,8 +69,9 @@ export async function openTurn(
     const results = resultSpool(store, settings.spool)
     const presentation = presentationOf(secret, id, readingOf(interruption, buses, origin))
     const parts = { store, results, presentation, artifacts: settings.artifacts }
-    const conversation = new Conversation(id, lease.epoch, parts)
-    if (!lease.created) await conversation.load()
+    const conversation = lease.created
+      ? new Conversation(id, lease.epoch, parts)
+      : await loadConversation(id, lease.epoch, parts)
     if (parent !== undefined) conversation.lowerTrustUnrecorded(parent.conversation.taint)
     const { signal } = interruption
     const guard = new RepeatGuard(settings.repeat)

@@ -1,6 +1,5 @@
 import { checksum } from '../core/checksum.ts'
-import { replaceItem } from '../records/growing-history.ts'
-import type { HistoryItem, OpenCallItem } from '../records/history-item.ts'
+import type { OpenCallItem } from '../records/history-item.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { Gate } from '../store/gate.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -17,37 +16,21 @@ export async function finishProviderGates(turn: Turn, mayWait: boolean): Promise
   const gates = turn.conversation.gates.filter(({ type }) => type !== 'approval')
   let waits = false
   for (const gate of gates) {
-    const place = findOpenCall(turn, gate)
-    if (place === undefined) continue
+    const item = turn.conversation.openCall(gate.callId)
+    if (item === undefined) continue
     if (gate.state === 'pending' && mayWait) waits = true
-    else await answer(turn, gate, place)
+    else await answer(turn, gate, item)
   }
   return waits
 }
 
-interface Place {
-  readonly list: HistoryItem[]
-  readonly index: number
-  readonly item: OpenCallItem
-}
-
-function findOpenCall(turn: Turn, { callId }: Gate): Place | undefined {
-  const { items, batch } = turn.conversation
-  for (const list of [batch, items]) {
-    const index = list.findLastIndex((item) => item.type === 'openCall' && item.id === callId)
-    const item = list[index]
-    if (item?.type === 'openCall') return { list, index, item }
-  }
-  return undefined
-}
-
-async function answer(turn: Turn, gate: Gate, { list, index, item }: Place): Promise<void> {
+async function answer(turn: Turn, gate: Gate, item: OpenCallItem): Promise<void> {
   const isDecided = gate.state !== 'pending' && gate.state !== 'expired'
   const decision = providerDecision(isDecided ? gate.decision : undefined)
   const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'
   const closing = closeGate(turn, gate, outcome)
   if (item.gate !== undefined) {
-    replaceItem(list, index, { ...item, gate: { ...item.gate, decision } })
+    turn.conversation.replace(item, { ...item, gate: { ...item.gate, decision } })
   }
   if (decision.approved) return void (await turn.conversation.append([closing]))
   // What was declined never comes back from the provider, so its end is recorded here.

@@ -68,7 +68,6 @@ function planBatch(turn: Turn, batch: AskedBatch): PlannedBatch | Promise<Planne
 }
 
 function commit(turn: Turn, planned: PlannedBatch): Promise<unknown> | undefined {
-  const { conversation } = turn
   const { batch, provided, plans, ended, gates } = planned
   const { entries } = batch
   // Refusals are settled in the same commit: after a crash nobody can take them for calls to run. What the
@@ -81,8 +80,7 @@ function commit(turn: Turn, planned: PlannedBatch): Promise<unknown> | undefined
   }
   for (const gate of gates) entries.push(openGate(turn, gate))
   for (const gate of provided.gates) entries.push(openGate(turn, gate))
-  conversation.batch = batch.items
-  return conversation.commit(entries, records)
+  return turn.conversation.begin(batch.items, entries, records)
 }
 
 /** Announces the calls, and tells of what came of them by the commit alone. */

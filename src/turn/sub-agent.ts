@@ -109,7 +109,7 @@ async function runNested(
     },
     onEnd: (turn) => {
       report(link, turn)
-      isLeft = turn.conversation.batch.length > 0
+      isLeft = turn.conversation.isWaiting
     },
   })
   if (link !== undefined) {

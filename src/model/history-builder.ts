@@ -16,24 +16,29 @@ import { PairTable } from './pairing.ts'
 import { type ProviderKey, providerData } from './provider-data.ts'
 import type { DecodeContext } from './wire-adapter.ts'
 
-/** What a decoder knows of a call. Absent, null and empty ids all mean "no id". */
-export interface CallFacts {
+/** What a decoder knows of one side of a pair. Absent, null and empty ids all mean "no id". */
+interface SideFacts {
   /** The wire type, e.g. `function_call`. */
   readonly type: string
+  /** That of a result is used when its call is not in the payload. */
   readonly tool: string
-  /** Text or object, as received. */
-  readonly args: unknown
   readonly executedBy: 'runner' | 'provider'
   /** The id that pairs call and result. */
   readonly callId?: string | null | undefined
   /** The id that addresses the stored item; it stands in (`conflated`) when there is no `callId`. */
   readonly itemId?: string | null | undefined
-  /** What pairs it with a result that carries no id, most exact first, e.g. `name:search`. */
+  /** What pairs it with the other side where that carries no id, most exact first, e.g. `name:search`. */
   readonly pairKeys?: readonly string[]
-  /** A runner call: whatever else must be echoed. */
+  /** Run here: whatever else must be echoed. */
   readonly data?: JsonValue
-  /** A provider's call: the wire item, verbatim. It is sent back once, from this record. */
+  /** Run by the provider: the wire item, verbatim. It is sent back once, from this record. */
   readonly raw?: JsonValue
+}
+
+/** What a decoder knows of a call. */
+export interface CallFacts extends SideFacts {
+  /** Text or object, as received. */
+  readonly args: unknown
   /** A hybrid: call and result in one wire item. */
   readonly result?: ResultParts
   readonly gate?: ProviderGate
@@ -45,16 +50,7 @@ export interface ResultParts {
 }
 
 /** What a decoder knows of a result. */
-export interface ResultFacts extends ResultParts {
-  readonly type: string
-  /** Used when its call is not in the payload. */
-  readonly tool: string
-  readonly executedBy: 'runner' | 'provider'
-  readonly callId?: string | null | undefined
-  readonly itemId?: string | null | undefined
-  readonly pairKeys?: readonly string[]
-  readonly data?: JsonValue
-  readonly raw?: JsonValue
+export interface ResultFacts extends SideFacts, ResultParts {
   /** Adds to the last settled call under the same key when no call waits. */
   readonly mayExtend?: boolean
 }
@@ -153,29 +149,18 @@ export class HistoryBuilder {
   result(facts: ResultFacts): void {
     const index = this.#pairs.settle(keysOf(facts), facts.mayExtend === true)
     const { isError, parts, data } = facts
-    const result: CallResult = {
-      isError,
-      parts,
-      ...(data !== undefined && { providerData: providerData(this.#key, data) }),
-    }
+    const echoed = data !== undefined && { providerData: providerData(this.#key, data) }
+    const result: CallResult = { isError, parts, ...echoed }
     if (index === undefined) return this.#resultOnly(facts, result)
     const call = this.#items[index] as CallItem | OpenCallItem
     const outputId = present(facts.itemId)
     const { gate: _, ...rest } = call as OpenCallItem
-    const earlier = call.type === 'call' ? call.result : undefined
     const isBehind = index === this.#items.length - 1 && call.response === this.#response
     this.#items[index] = {
       ...rest,
       type: 'call',
       wire: outputId === undefined ? call.wire : { ...call.wire, outputId },
-      result:
-        earlier === undefined
-          ? result
-          : {
-              ...result,
-              isError: earlier.isError || isError,
-              parts: [...earlier.parts, ...parts],
-            },
+      result: call.type === 'call' ? extended(call.result, result) : result,
       ...(isBehind && this.#withRaw(call, facts.raw)),
     }
     // Elsewhere than right behind its call, in a later response too, it keeps its place as raw data.
@@ -197,7 +182,7 @@ export class HistoryBuilder {
   }
 
   /** True while some call of this side waits under this pair key. */
-  isWaiting(executedBy: CallFacts['executedBy'], pairKey: string): boolean {
+  isWaiting(executedBy: SideFacts['executedBy'], pairKey: string): boolean {
     return this.#pairs.waiting(keyFor(executedBy, pairKey)) !== undefined
   }
 
@@ -230,7 +215,7 @@ export class HistoryBuilder {
     }
   }
 
-  #reference(facts: CallFacts | ResultFacts): WireReference {
+  #reference(facts: SideFacts): WireReference {
     const callId = present(facts.callId)
     const itemId = present(facts.itemId)
     return {
@@ -254,12 +239,19 @@ export class HistoryBuilder {
   }
 }
 
+/** A result behind what came of the same call before. */
+function extended(earlier: CallResult | undefined, result: CallResult): CallResult {
+  if (earlier === undefined) return result
+  const isError = earlier.isError || result.isError
+  return { ...result, isError, parts: [...earlier.parts, ...result.parts] }
+}
+
 /** An id that is there: absent, null and empty are not. */
 function present(id: string | null | undefined): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-function keysOf(facts: CallFacts | ResultFacts): readonly string[] {
+function keysOf(facts: SideFacts): readonly string[] {
   const callId = present(facts.callId)
   const keys = facts.pairKeys ?? []
   const all = callId === undefined ? keys : [`id:${callId}`, ...keys]
@@ -267,6 +259,6 @@ function keysOf(facts: CallFacts | ResultFacts): readonly string[] {
 }
 
 /** The two sides count their ids each for itself: what one of them answers is never the other's call. */
-function keyFor(executedBy: CallFacts['executedBy'], key: string): string {
+function keyFor(executedBy: SideFacts['executedBy'], key: string): string {
   return `${key}@${executedBy}`
 }

@@ -28,13 +28,13 @@ describe('groupCommit', () => {
     })
     const numbers = Array.from({ length: 100 }, (_, i) => i)
     const insert = (i: number) => (db: Sqlite) => {
-      db.statement('INSERT INTO t VALUES (?)').run([i])
+      db.run('INSERT INTO t VALUES (?)', [i])
       return i
     }
     const made = numbers.map((i) => commits.run('insert', insert(i)))
     expect(await Promise.all(made)).toEqual(numbers)
     expect(transactions).toBe(2)
-    const rows = sqlite.statement('SELECT x FROM t ORDER BY rowid').all([])
+    const rows = sqlite.all('SELECT x FROM t ORDER BY rowid') as { x: number }[]
     expect(rows.map(({ x }) => x)).toEqual(numbers)
     await commits.idle()
   })

@@ -74,15 +74,15 @@ export function groupCommit(transaction: Runner): GroupCommit {
 
 /** Runs one piece so that it can be undone by itself. */
 function apart(sqlite: Sqlite, { work }: Task): Settled {
-  sqlite.statement('SAVEPOINT piece').run([])
+  sqlite.run('SAVEPOINT piece')
   try {
     const value = work(sqlite)
-    sqlite.statement('RELEASE piece').run([])
+    sqlite.run('RELEASE piece')
     return { value }
   } catch (error) {
     // Throws when SQLite has rolled everything back, as it does when the disk is full.
-    sqlite.statement('ROLLBACK TO piece').run([])
-    sqlite.statement('RELEASE piece').run([])
+    sqlite.run('ROLLBACK TO piece')
+    sqlite.run('RELEASE piece')
     return { error }
   }
 }

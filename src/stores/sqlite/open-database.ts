@@ -32,8 +32,8 @@ async function makePrivate(path: string): Promise<void> {
 
 /** Takes a database that the application opened and will close. */
 export function adoptDatabase(database: SqliteDatabase): Sqlite {
-  const { exec, statement } = sqliteOver(database, takesArrays(database) ? 'array' : 'spread')
-  return { exec, statement, close: () => undefined }
+  const sqlite = sqliteOver(database, takesArrays(database) ? 'array' : 'spread')
+  return { ...sqlite, close: () => undefined }
 }
 
 function takesArrays(database: SqliteDatabase): boolean {

@@ -101,17 +101,17 @@ export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
 /** Whether somebody has kept conversations in this database. */
 export function holdsConversations(sqlite: Sqlite): boolean {
   const named = "SELECT count(*) AS n FROM sqlite_master WHERE name = 'bobbin_schema'"
-  return Number(sqlite.statement(named).get([])?.['n']) > 0
+  return Number(sqlite.get(named)?.['n']) > 0
 }
 
 /** Whether nobody has put anything into a database yet. */
 export function holdsNothing(sqlite: Sqlite): boolean {
-  return Number(sqlite.statement('SELECT count(*) AS n FROM sqlite_master').get([])?.['n']) === 0
+  return Number(sqlite.get('SELECT count(*) AS n FROM sqlite_master')?.['n']) === 0
 }
 
 function versionOf(sqlite: Sqlite): number {
   if (!holdsConversations(sqlite)) return 0
-  const row = sqlite.statement('SELECT max(version) AS version FROM bobbin_schema').get([])
+  const row = sqlite.get('SELECT max(version) AS version FROM bobbin_schema')
   return Number(row?.['version'] ?? 0)
 }
 

@@ -96,14 +96,14 @@ export function sqliteConnection(
 }
 
 function inTransaction<T>(sqlite: Sqlite, work: (sqlite: Sqlite) => T): T {
-  sqlite.statement('BEGIN IMMEDIATE').run([])
+  sqlite.run('BEGIN IMMEDIATE')
   try {
     const result = work(sqlite)
-    sqlite.statement('COMMIT').run([])
+    sqlite.run('COMMIT')
     return result
   } catch (error) {
     try {
-      sqlite.statement('ROLLBACK').run([])
+      sqlite.run('ROLLBACK')
     } catch {
       // SQLite rolls back by itself after some errors, and then there is nothing left to undo.
     }

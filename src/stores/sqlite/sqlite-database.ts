@@ -15,19 +15,15 @@ export interface SqliteStatement {
 /** What a column holds. */
 export type SqliteValue = string | number | null | Uint8Array
 
+/** What a statement gives, under the names that it gives to columns. */
 export type SqliteRow = Readonly<Record<string, unknown>>
-
-/** One prepared statement, whatever the binding: parameters go in as one list. */
-export interface Statement {
-  run(parameters: readonly SqliteValue[]): { readonly changes: number }
-  get(parameters: readonly SqliteValue[]): SqliteRow | undefined
-  all(parameters: readonly SqliteValue[]): readonly SqliteRow[]
-}
 
 /** An open database that prepares each statement once. */
 export interface Sqlite {
   exec(sql: string): void
-  statement(sql: string): Statement
+  run(sql: string, values?: readonly SqliteValue[]): { readonly changes: number }
+  get(sql: string, values?: readonly SqliteValue[]): SqliteRow | undefined
+  all(sql: string, values?: readonly SqliteValue[]): readonly unknown[]
   close(): void
 }
 
@@ -36,24 +32,19 @@ export interface Sqlite {
  * `node:sqlite` one by one, and `better-sqlite3` takes both.
  */
 export function sqliteOver(database: SqliteDatabase, parameters: 'array' | 'spread'): Sqlite {
-  const prepared = new Map<string, Statement>()
+  const prepared = new Map<string, SqliteStatement>()
   const asArray = parameters === 'array'
+  const bound = (values: readonly SqliteValue[]) => (asArray ? [values] : values) as SqliteValue[]
+  const statement = (sql: string) => {
+    let known = prepared.get(sql)
+    if (known === undefined) prepared.set(sql, (known = database.prepare(sql)))
+    return known
+  }
   return {
     exec: (sql) => void database.exec(sql),
-    statement(sql) {
-      const known = prepared.get(sql)
-      if (known !== undefined) return known
-      const raw = database.prepare(sql)
-      const bind = (values: readonly SqliteValue[]) =>
-        (asArray ? [values] : values) as SqliteValue[]
-      const made: Statement = {
-        run: (values) => raw.run(...bind(values)) as { changes: number },
-        get: (values) => raw.get(...bind(values)) as SqliteRow | undefined,
-        all: (values) => raw.all(...bind(values)) as SqliteRow[],
-      }
-      prepared.set(sql, made)
-      return made
-    },
+    run: (sql, values = []) => statement(sql).run(...bound(values)) as { changes: number },
+    get: (sql, values = []) => statement(sql).get(...bound(values)) as SqliteRow | undefined,
+    all: (sql, values = []) => statement(sql).all(...bound(values)),
     close() {
       // A binding may keep the file open for as long as statements are about.
       prepared.clear()

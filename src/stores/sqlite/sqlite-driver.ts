@@ -1,6 +1,12 @@
 import { sqlFilter } from '../../store/sql-filter.ts'
 import type { AppendBatch, StoreDriver } from '../../store/store-driver.ts'
-import type { ConversationRow } from '../../store/store-rows.ts'
+import type {
+  ConversationRow,
+  EntryRow,
+  EntryText,
+  FoundText,
+  GateRow,
+} from '../../store/store-rows.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
@@ -8,11 +14,7 @@ import {
   bytesOf,
   conversationRow,
   ENTRY_COLUMNS,
-  entryRow,
-  entryText,
   entryValues,
-  foundText,
-  gateRow,
   TEXT_COLUMNS,
 } from './sqlite-rows.ts'
 
@@ -28,6 +30,12 @@ const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
 /** Null, for SQLite to count on from the last entry, unless later ones were deleted. */
 const NEXT_POSITION = `(SELECT used + 1 FROM bobbin_positions WHERE used > ${LAST_POSITION})`
 
+const logFrom = (columns: string) =>
+  `SELECT ${columns} FROM bobbin_entries WHERE conversation = ${REF} AND seq >= ? ORDER BY seq LIMIT ?`
+
+const ADD_ENTRY = `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS})
+  VALUES (${NEXT_POSITION}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 /** What most appends need of a conversation: each column more costs as much as a page. */
 const APPENDED_TO =
   'SELECT ref, epoch, length, sealed_seq AS sealedSeq, seal FROM bobbin_conversations WHERE id = ?'
@@ -35,6 +43,8 @@ const APPENDED_TO =
 interface AppendedTo extends Pick<ConversationRow, 'epoch' | 'length' | 'sealedSeq' | 'seal'> {
   readonly ref: number
 }
+
+type Digest = Pick<EntryRow, 'digest'>
 
 interface Located {
   readonly ref: number
@@ -54,18 +64,16 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const known = locate(sqlite, conversation)
         if (known === undefined) {
           const { key, keyCheck } = newKey()
-          sqlite
-            .statement(
-              `INSERT INTO bobbin_conversations (id, created_at, updated_at, epoch, owner, lease_until,
+          sqlite.run(
+            `INSERT INTO bobbin_conversations (id, created_at, updated_at, epoch, owner, lease_until,
                 length, sealed_seq, seal, key, key_check) VALUES (?, ?, ?, 1, ?, ?, 0, 0, '', ?, ?)`,
-            )
-            .run([conversation, now, now, owner, until, key, keyCheck])
+            [conversation, now, now, owner, until, key, keyCheck],
+          )
         } else if (force || known.row.leaseUntil <= now) {
-          sqlite
-            .statement(
-              'UPDATE bobbin_conversations SET epoch = epoch + 1, owner = ?, lease_until = ? WHERE ref = ?',
-            )
-            .run([owner, until, known.ref])
+          sqlite.run(
+            'UPDATE bobbin_conversations SET epoch = epoch + 1, owner = ?, lease_until = ? WHERE ref = ?',
+            [owner, until, known.ref],
+          )
         } else return { granted: false, created: false, row: known.row }
         const { row } = locate(sqlite, conversation) as Located
         return { granted: true, created: known === undefined, row }
@@ -73,25 +81,24 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     extend: (conversation, epoch, until) =>
       write('prolong a lease', (sqlite) => {
-        sqlite
-          .statement('UPDATE bobbin_conversations SET lease_until = ? WHERE id = ? AND epoch = ?')
-          .run([until, conversation, epoch])
+        const sql = 'UPDATE bobbin_conversations SET lease_until = ? WHERE id = ? AND epoch = ?'
+        sqlite.run(sql, [until, conversation, epoch])
         return locate(sqlite, conversation)?.row
       }),
 
     append: (conversation, epoch, plan) =>
       write('append entries', (sqlite) => {
-        const known = sqlite.statement(APPENDED_TO).get([conversation]) as AppendedTo | undefined
+        const known = sqlite.get(APPENDED_TO, [conversation]) as AppendedTo | undefined
         if (known === undefined) return { status: 'missing' } as const
         const { ref } = known
         if (known.epoch !== epoch) return { status: 'stale', current: known.epoch } as const
-        const gates = plan.gates.flatMap((id) => {
-          const gate = sqlite.statement(`${GATE} WHERE c.ref = ? AND g.id = ?`).get([ref, id])
-          return gate === undefined ? [] : [[id, gateRow(gate)] as const]
-        })
+        const shown = plan.gates.flatMap(
+          (id) => sqlite.all(`${GATE} WHERE c.ref = ? AND g.id = ?`, [ref, id]) as GateRow[],
+        )
+        const gates = new Map(shown.map((gate) => [gate.id, gate]))
         const unsealed = plan.seals ? digestsAfter(sqlite, ref, known.sealedSeq) : []
         const whole = () => (locate(sqlite, conversation) as Located).row
-        const batch = plan.prepare({ row: known, whole, gates: new Map(gates), unsealed })
+        const batch = plan.prepare({ row: known, whole, gates, unsealed })
         insert(sqlite, known, batch)
         return { status: 'done' } as const
       }).catch((error: unknown) => {
@@ -100,23 +107,19 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
       }),
 
     texts: (conversation, from, limit) =>
-      read('read entries', (sqlite) =>
-        logFrom(sqlite, TEXT_COLUMNS, conversation, from, limit).map(entryText),
-      ),
+      read('read entries', (sqlite) => {
+        return sqlite.all(logFrom(TEXT_COLUMNS), [conversation, from, limit]) as EntryText[]
+      }),
 
     rows: (conversation, from, limit) =>
-      read('read entries', (sqlite) =>
-        logFrom(sqlite, ENTRY_COLUMNS, conversation, from, limit).map(entryRow),
-      ),
+      read('read entries', (sqlite) => {
+        return sqlite.all(logFrom(ENTRY_COLUMNS), [conversation, from, limit]) as EntryRow[]
+      }),
 
     text: (conversation, kind, id) =>
       read('read an entry', (sqlite) => {
-        const row = sqlite
-          .statement(
-            `SELECT ${TEXT_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`,
-          )
-          .get([conversation, kind, id])
-        return row && entryText(row)
+        const sql = `SELECT ${TEXT_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`
+        return sqlite.get(sql, [conversation, kind, id]) as EntryText | undefined
       }),
 
     find(filter, after, limit) {
@@ -124,34 +127,30 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
       const sql = `SELECT e.seq, e.digest, e.seal, e.body, c.id AS conversation, ${order} AS position
         FROM bobbin_entries e JOIN bobbin_conversations c ON c.ref = e.conversation
         WHERE ${where} AND ${order} > ? ORDER BY ${order} LIMIT ?`
-      return read('search entries', (sqlite) =>
-        sqlite
-          .statement(sql)
-          .all([...values, after, limit])
-          .map(foundText),
+      return read(
+        'search entries',
+        (sqlite) => sqlite.all(sql, [...values, after, limit]) as FoundText[],
       )
     },
 
     count(filter) {
       const { where, values } = sqlFilter(filter, DIALECT)
       const sql = `SELECT count(*) AS n FROM bobbin_entries e WHERE ${where}`
-      return read('count entries', (sqlite) => Number(sqlite.statement(sql).get(values)?.['n']))
+      return read('count entries', (sqlite) => Number(sqlite.get(sql, values)?.['n']))
     },
 
     conversation: (id) => read('read a conversation', (sqlite) => locate(sqlite, id)?.row),
 
     conversations: (after, limit) =>
-      read('list conversations', (sqlite) =>
-        sqlite
-          .statement('SELECT * FROM bobbin_conversations WHERE id > ? ORDER BY id LIMIT ?')
-          .all([after, limit])
-          .map(conversationRow),
-      ),
+      read('list conversations', (sqlite) => {
+        const sql = 'SELECT * FROM bobbin_conversations WHERE id > ? ORDER BY id LIMIT ?'
+        return (sqlite.all(sql, [after, limit]) as SqliteRow[]).map(conversationRow)
+      }),
 
     gate: (conversation, id) =>
       read('read a gate', (sqlite) => {
-        const row = sqlite.statement(`${GATE} WHERE c.id = ? AND g.id = ?`).get([conversation, id])
-        return row && gateRow(row)
+        const sql = `${GATE} WHERE c.id = ? AND g.id = ?`
+        return sqlite.get(sql, [conversation, id]) as GateRow | undefined
       }),
 
     gates: ({ conversation, open, limit }) =>
@@ -160,28 +159,22 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const inOne = conversation === undefined ? [] : [conversation]
         const where = conversation === undefined ? states : `${states} AND c.id = ?`
         const sql = `${GATE} ${OPENING} WHERE ${where} ORDER BY e.position LIMIT ?`
-        return sqlite
-          .statement(sql)
-          .all([...inOne, limit])
-          .map(gateRow)
+        return sqlite.all(sql, [...inOne, limit]) as GateRow[]
       }),
 
     replaceGate: (gate, expected) =>
       write('change a gate', (sqlite) => {
         const { conversation, id, state, digest, body } = gate
-        const { changes } = sqlite
-          .statement(
-            `UPDATE bobbin_gates SET state = ?, digest = ?, body = ? WHERE conversation = ${REF} AND id = ? AND digest = ?`,
-          )
-          .run([state, digest, body, conversation, id, expected])
+        const { changes } = sqlite.run(
+          `UPDATE bobbin_gates SET state = ?, digest = ?, body = ? WHERE conversation = ${REF} AND id = ? AND digest = ?`,
+          [state, digest, body, conversation, id, expected],
+        )
         return changes === 1
       }),
 
     blob: (digest) =>
       read('read a blob', (sqlite) => {
-        const row = sqlite
-          .statement('SELECT bytes FROM bobbin_blobs WHERE digest = ?')
-          .get([digest])
+        const row = sqlite.get('SELECT bytes FROM bobbin_blobs WHERE digest = ?', [digest])
         return row && bytesOf(row['bytes'])
       }),
 
@@ -190,89 +183,62 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const inOne = conversation === undefined ? [] : [conversation]
         const where = conversation === undefined ? '' : `conversation = ${REF} AND`
         const sql = `SELECT DISTINCT digest FROM bobbin_references WHERE ${where} digest > ? ORDER BY digest LIMIT ?`
-        return sqlite
-          .statement(sql)
-          .all([...inOne, after, limit])
-          .map((row) => String(row['digest']))
+        const rows = sqlite.all(sql, [...inOne, after, limit]) as Digest[]
+        return rows.map(({ digest }) => digest)
       }),
 
     delete: (conversation) =>
       write('delete a conversation', (sqlite) => {
         const known = locate(sqlite, conversation)
         if (known === undefined) return false
-        sqlite
-          .statement(
-            `DELETE FROM bobbin_blobs WHERE digest IN (
+        sqlite.run(
+          `DELETE FROM bobbin_blobs WHERE digest IN (
               SELECT digest FROM bobbin_references r WHERE r.conversation = ? AND NOT EXISTS (
                 SELECT 1 FROM bobbin_references o WHERE o.digest = r.digest AND o.conversation <> ?))`,
-          )
-          .run([known.ref, known.ref])
-        sqlite.statement(`UPDATE bobbin_positions SET used = max(used, ${LAST_POSITION})`).run([])
-        sqlite.statement('DELETE FROM bobbin_conversations WHERE ref = ?').run([known.ref])
+          [known.ref, known.ref],
+        )
+        sqlite.run(`UPDATE bobbin_positions SET used = max(used, ${LAST_POSITION})`)
+        sqlite.run('DELETE FROM bobbin_conversations WHERE ref = ?', [known.ref])
         return true
       }),
   }
 }
 
 function locate(sqlite: Sqlite, conversation: string): Located | undefined {
-  const row = sqlite
-    .statement('SELECT * FROM bobbin_conversations WHERE id = ?')
-    .get([conversation])
+  const row = sqlite.get('SELECT * FROM bobbin_conversations WHERE id = ?', [conversation])
   return row && { ref: Number(row['ref']), row: conversationRow(row) }
 }
 
-function logFrom(
-  sqlite: Sqlite,
-  columns: string,
-  conversation: string,
-  from: number,
-  limit: number,
-): readonly SqliteRow[] {
-  const sql = `SELECT ${columns} FROM bobbin_entries WHERE conversation = ${REF} AND seq >= ? ORDER BY seq LIMIT ?`
-  return sqlite.statement(sql).all([conversation, from, limit])
-}
-
 function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {
-  return sqlite
-    .statement('SELECT digest FROM bobbin_entries WHERE conversation = ? AND seq > ? ORDER BY seq')
-    .all([ref, seq])
-    .map((row) => String(row['digest']))
+  const sql = 'SELECT digest FROM bobbin_entries WHERE conversation = ? AND seq > ? ORDER BY seq'
+  return (sqlite.all(sql, [ref, seq]) as Digest[]).map(({ digest }) => digest)
 }
 
 function insert(sqlite: Sqlite, known: AppendedTo, batch: AppendBatch): void {
   const { ref } = known
-  const addEntry = sqlite.statement(
-    `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS})
-      VALUES (${NEXT_POSITION}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  for (const entry of batch.entries) addEntry.run([ref, ...entryValues(entry)])
+  for (const entry of batch.entries) sqlite.run(ADD_ENTRY, [ref, ...entryValues(entry)])
   for (const { id, state, digest, body } of batch.gates) {
-    sqlite
-      .statement(
-        'INSERT OR REPLACE INTO bobbin_gates (conversation, id, state, digest, body) VALUES (?, ?, ?, ?, ?)',
-      )
-      .run([ref, id, state, digest, body])
+    sqlite.run(
+      'INSERT OR REPLACE INTO bobbin_gates (conversation, id, state, digest, body) VALUES (?, ?, ?, ?, ?)',
+      [ref, id, state, digest, body],
+    )
   }
   for (const { digest, bytes } of batch.blobs) {
-    sqlite
-      .statement('INSERT OR IGNORE INTO bobbin_blobs (digest, bytes) VALUES (?, ?)')
-      .run([digest, bytes])
+    sqlite.run('INSERT OR IGNORE INTO bobbin_blobs (digest, bytes) VALUES (?, ?)', [digest, bytes])
   }
   for (const digest of batch.references) {
-    sqlite
-      .statement('INSERT OR IGNORE INTO bobbin_references (conversation, digest) VALUES (?, ?)')
-      .run([ref, digest])
+    const sql = 'INSERT OR IGNORE INTO bobbin_references (conversation, digest) VALUES (?, ?)'
+    sqlite.run(sql, [ref, digest])
   }
+  const { updatedAt, sealedSeq, seal } = batch
   const length = known.length + batch.entries.length
-  if (batch.sealedSeq === known.sealedSeq) {
-    sqlite
-      .statement('UPDATE bobbin_conversations SET length = ?, updated_at = ? WHERE ref = ?')
-      .run([length, batch.updatedAt, ref])
-    return
-  }
-  sqlite
-    .statement(
+  if (sealedSeq === known.sealedSeq) {
+    const sql = 'UPDATE bobbin_conversations SET length = ?, updated_at = ? WHERE ref = ?'
+    sqlite.run(sql, [length, updatedAt, ref])
+  } else {
+    sqlite.run(
       'UPDATE bobbin_conversations SET length = ?, updated_at = ?, sealed_seq = ?, seal = ? WHERE ref = ?',
+      [length, updatedAt, sealedSeq, seal, ref],
     )
-    .run([length, batch.updatedAt, batch.sealedSeq, batch.seal, ref])
+  }
 }

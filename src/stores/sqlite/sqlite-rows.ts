@@ -1,10 +1,4 @@
-import type {
-  ConversationRow,
-  EntryRow,
-  EntryText,
-  FoundText,
-  GateRow,
-} from '../../store/store-rows.ts'
+import type { ConversationRow, EntryRow } from '../../store/store-rows.ts'
 import type { SqliteRow, SqliteValue } from './sqlite-database.ts'
 
 /** The columns of an entry, in the order of `entryValues`. */
@@ -18,23 +12,6 @@ export function entryValues(row: EntryRow): SqliteValue[] {
 
 /** What it takes to read an entry back. */
 export const TEXT_COLUMNS = 'seq, digest, seal, body'
-
-/** An entry as read: the names are those of its columns. */
-export function entryRow(row: SqliteRow): EntryRow {
-  return row as unknown as EntryRow
-}
-
-export function entryText(row: SqliteRow): EntryText {
-  return row as unknown as EntryText
-}
-
-export function foundText(row: SqliteRow): FoundText {
-  return row as unknown as FoundText
-}
-
-export function gateRow(row: SqliteRow): GateRow {
-  return row as unknown as GateRow
-}
 
 export function conversationRow(row: SqliteRow): ConversationRow {
   return {

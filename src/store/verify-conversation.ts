@@ -35,11 +35,7 @@ export async function verifyConversation(
   if (options.artifacts !== false) {
     await verifyBytes(driver, row.id, { digests: log.digests, spool: options.spool }, list)
   }
-  return {
-    ...list.report(),
-    entries: log.entries,
-    sealed: log.sealedSeq,
-  }
+  return { ...list.report(), entries: log.entries, sealed: log.sealedSeq }
 }
 
 interface Log {
@@ -55,16 +51,35 @@ async function verifyLog(
   driver: StoreDriver,
   conversation: ConversationRow,
   { key }: { readonly key: Uint8Array | undefined },
-  found: { readonly list: FaultList; readonly gates: GateTrail },
+  { list, gates }: { readonly list: FaultList; readonly gates: GateTrail },
 ): Promise<Log> {
-  const { list, gates } = found
   const seals: string[] = []
   const referenced = new Set<string>()
-  let digests: string[] = []
+  let unsealed: string[] = []
   let entries = 0
   let last = 0
   let sealedSeq = 0
   let epoch = 0
+
+  const see = (entry: Entry) => {
+    gates.see(entry)
+    for (const digest of referencesOf(entry)) referenced.add(digest)
+    if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
+      list.add(entryFault('inserted', last, `its epoch ${entry.epoch} was not current then`))
+    }
+    epoch = Math.max(epoch, entry.epoch)
+  }
+  const seeEnd = ({ seq, seal }: EntryRow) => {
+    const previous = seals.at(-1) ?? ''
+    const parts = { conversation: conversation.id, previous, digests: unsealed }
+    if (key !== undefined && seal !== sealOf({ key, ...parts })) {
+      list.add(sealFault(sealedSeq + 1, seq))
+    }
+    seals.push(seal ?? '')
+    sealedSeq = seq
+    unsealed = []
+  }
+
   for (;;) {
     const rows = await driver.rows(conversation.id, last + 1, PAGE)
     for (const row of rows) {
@@ -73,24 +88,9 @@ async function verifyLog(
       entries++
       const entry = verifyEntry(row, list)
       // The recomputed digest, so that an edited digest alone does not condemn the whole turn.
-      digests.push(sha256Hex(row.body))
-      if (entry !== undefined) {
-        gates.see(entry)
-        for (const digest of referencesOf(entry)) referenced.add(digest)
-        if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
-          list.add(entryFault('inserted', row.seq, `its epoch ${entry.epoch} was not current then`))
-        }
-        epoch = Math.max(epoch, entry.epoch)
-      }
-      if (row.kind !== 'turn-end') continue
-      if (key !== undefined) {
-        const previous = seals.at(-1) ?? ''
-        const expected = sealOf({ key, conversation: conversation.id, previous, digests })
-        if (row.seal !== expected) list.add(sealFault(sealedSeq + 1, row.seq))
-      }
-      seals.push(row.seal ?? '')
-      sealedSeq = row.seq
-      digests = []
+      unsealed.push(sha256Hex(row.body))
+      if (entry !== undefined) see(entry)
+      if (row.kind === 'turn-end') seeEnd(row)
     }
     if (rows.length < PAGE) return { entries, last, sealedSeq, seals, digests: referenced }
   }

@@ -113,9 +113,11 @@ describe('a store that fails', () => {
     })
   })
 
-  it('when the conversation has passed to another runner ends the turn as failed', async () => {
+  it.each([
+    ['has passed to another runner', new BobbinError('E_STALE_RUNNER', 'Taken.', {} as never)],
+    ['was deleted', new BobbinError('E_NOT_FOUND', 'Gone.', { what: 'conversation', id: 'c' })],
+  ])('when the conversation %s ends the turn as failed', async (loss, lost) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const lost = new BobbinError('E_STALE_RUNNER', 'Another runner has it.', {} as never)
     const store = faultyStore({ renew: () => Promise.reject(lost) })
     const model = scriptedModel([[{ call: 'wait' }]])
     const started = byHand()
@@ -128,9 +130,31 @@ describe('a store that fails', () => {
     await vi.advanceTimersByTimeAsync(15_000)
     expect(await turn).toMatchObject({
       status: 'failed',
-      reason: { code: 'STORE_FAILED', message: expect.stringContaining('another runner') },
+      reason: { code: 'STORE_FAILED', message: expect.stringContaining(loss) },
       toolCalls: [{ settlement: 'aborted' }],
     })
+  })
+
+  it.each([
+    ['has passed', (store: Store) => store.acquire('c', { owner: 'another', force: true })],
+    ['was deleted', (store: Store) => store.delete('c')],
+  ])('when the conversation %s starts no call that still waits', async (loss, strike) => {
+    const store = memoryStore()
+    const paid: string[] = []
+    const pay = async ({ q = '' }) => {
+      paid.push(q)
+      if (q === 'first') await strike(store)
+      return 'paid'
+    }
+    const tools = [sampleTool('pay', pay, { effect: 'write', trust: 'first-party' })]
+    const asked = ['first', 'second', 'third'].map((q) => ({ call: 'pay', args: { q } }))
+    const model = scriptedModel([asked])
+    const runner = new TurnRunner({ model, store, tools, concurrency: 1 })
+    expect(await runner.run({ message: 'go', conversation: 'c' })).toMatchObject({
+      status: 'failed',
+      reason: { code: 'STORE_FAILED', message: expect.stringContaining(loss) },
+    })
+    expect(paid).toEqual(['first'])
   })
 
   it('when it is shown a sign of life does no harm', async () => {

@@ -1,3 +1,4 @@
+import { isBobbinError } from '../core/error.ts'
 import { AbortWatch } from './abort-watch.ts'
 import { tooMuchTime } from './limits.ts'
 import { type DispatchEnd, failed, stopped } from './outcome.ts'
@@ -8,7 +9,7 @@ export interface Interruption {
   readonly signal: AbortSignal
   /** Ends what is under way when the signal aborts. */
   readonly watch: AbortWatch
-  /** Cuts the turn off because the conversation was lost to another runner. */
+  /** Cuts the turn off where the error says that its conversation is another runner's by now, or deleted. */
   lose(error: unknown): void
   /** The end of a turn that was cut off: each cause has its own. */
   end(): DispatchEnd
@@ -34,13 +35,14 @@ export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number
     signal,
     watch,
     lose(error) {
+      if (lossOf(error) === undefined || signal.aborted) return
       lost = error
       own.abort(error)
     },
     end() {
       if (tooLong !== undefined && signal.reason === tooLong) return stopped(tooMuchTime(maxTimeMs))
       if (lost !== undefined && signal.reason === lost) {
-        const message = 'The conversation has passed to another runner; this turn ended itself.'
+        const message = `The conversation ${lossOf(lost)}; this turn ended itself.`
         return failed({ code: 'STORE_FAILED', message })
       }
       const message = 'The turn was aborted by its signal.'
@@ -51,4 +53,11 @@ export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number
       watch.clear()
     },
   }
+}
+
+/** What became of the conversation; nothing when the error does not say that it is lost. */
+function lossOf(error: unknown): string | undefined {
+  if (isBobbinError(error, 'E_STALE_RUNNER')) return 'has passed to another runner'
+  const isDeleted = isBobbinError(error, 'E_NOT_FOUND') && error.data.what === 'conversation'
+  return isDeleted ? 'was deleted' : undefined
 }

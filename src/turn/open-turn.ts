@@ -1,5 +1,4 @@
 import { hmacSha256 } from '#hash'
-import { isBobbinError } from '../core/error.ts'
 import type { Reading } from '../prompt/rendered-part.ts'
 import { LastingEntry } from '../store/lasting-entry.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../store/store.ts'
@@ -137,14 +136,14 @@ const readingOf = (
     }),
 })
 
-/** Shows signs of life while the turn works. Losing the conversation to another runner aborts the turn. */
+/** Shows signs of life while the turn works. Losing the conversation aborts the turn. */
 function keepAlive({ store }: RunnerSettings, lease: Lease, interruption: Interruption) {
   const renew = async () => {
     try {
       await store.renew(lease.conversation, lease.epoch)
     } catch (error) {
       // A store that is out of reach for a moment does no harm: the epoch keeps the log safe.
-      if (isBobbinError(error, 'E_STALE_RUNNER')) interruption.lose(error)
+      interruption.lose(error)
     }
   }
   const timer = setInterval(() => void renew(), DEFAULT_LEASE_MS / 3)

@@ -121,7 +121,9 @@ function runPlans(turn: Turn, plans: readonly Plan[]): Promise<void> | undefined
     const job = jobOf(turn, plan)
     if (job !== undefined) jobs.push(job)
   }
-  return jobs.length === 0 ? undefined : runJobs(jobs, turn.settings.concurrency)
+  const { settings, interruption } = turn
+  // Nothing more starts where nobody could record it any more.
+  return jobs.length === 0 ? undefined : runJobs(jobs, settings.concurrency, interruption.lose)
 }
 
 function endedCalls(turn: Turn, plans: readonly Plan[]): readonly ToolCall[] {

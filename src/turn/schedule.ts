@@ -5,28 +5,37 @@ export interface Job {
   run(): Promise<void> | undefined
 }
 
+/** Hears at once of what escapes a job, while others still run or wait. */
+type OnFault = (error: unknown) => void
+
 /**
  * Runs jobs in the order given, at most `concurrency` at once; an exclusive job waits for those before
  * it and holds up those behind it. A job settles its own failures; what still escapes one is thrown
  * after all have ended, so that none is left running unseen.
  */
-export function runJobs(jobs: readonly Job[], concurrency: number): Promise<void> | undefined {
-  const schedule = new Schedule(jobs, concurrency)
+export function runJobs(
+  jobs: readonly Job[],
+  concurrency: number,
+  onFault?: OnFault,
+): Promise<void> | undefined {
+  const schedule = new Schedule(jobs, concurrency, onFault)
   return schedule.start() ? undefined : schedule.ended()
 }
 
 class Schedule {
   readonly #jobs: readonly Job[]
   readonly #concurrency: number
+  readonly #onFault: OnFault | undefined
   readonly #faults: unknown[] = []
   #next = 0
   #running = 0
   #isAlone = false
   #onEnd: (() => void) | undefined
 
-  constructor(jobs: readonly Job[], concurrency: number) {
+  constructor(jobs: readonly Job[], concurrency: number, onFault: OnFault | undefined) {
     this.#jobs = jobs
     this.#concurrency = concurrency
+    this.#onFault = onFault
   }
 
   /** Starts as many as may run; says whether all have ended, well. */
@@ -59,7 +68,7 @@ class Schedule {
     try {
       return job.run()
     } catch (error) {
-      this.#faults.push(error)
+      this.#note(error)
       return undefined
     }
   }
@@ -71,7 +80,12 @@ class Schedule {
   }
 
   #fail(error: unknown): void {
-    this.#faults.push(error)
+    this.#note(error)
     this.#end()
+  }
+
+  #note(error: unknown): void {
+    this.#faults.push(error)
+    this.#onFault?.(error)
   }
 }

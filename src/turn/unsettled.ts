@@ -41,7 +41,7 @@ export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Prom
     const exclusive = ctx.tools.get(asked.request.tool)?.exclusive ?? false
     return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
   })
-  await runJobs(jobs, settings.concurrency)
+  await runJobs(jobs, settings.concurrency, turn.interruption.lose)
   const waits = await finishProviderGates(turn, isSameTurn)
   if (conversation.unsettled.size === 0) conversation.flush()
   return waits || conversation.unsettled.size > 0

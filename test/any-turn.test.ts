@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'vitest'
+import { memoryStore } from '../src/store/memory-store.ts'
+import { sqliteStore } from '../src/stores/sqlite/index.ts'
+import { holdFor } from './any-turn/hold.ts'
+import { anyProgram, calmProgram } from './any-turn/program.ts'
+
+const TIMEOUT = 120_000
+
+describe('any program of turns', () => {
+  it('comes to what the reference model says where nothing comes between', {
+    timeout: TIMEOUT,
+  }, async () => {
+    await holdFor(calmProgram, 25, (clock) => memoryStore({ clock }))
+  })
+
+  it('keeps every promise in memory, whatever comes between', { timeout: TIMEOUT }, async () => {
+    await holdFor(anyProgram, 40, (clock) => memoryStore({ clock }))
+  })
+
+  it('keeps every promise on disk, whatever comes between', { timeout: TIMEOUT }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bobbin-any-turn-'))
+    try {
+      await holdFor(anyProgram, 8, (clock) => sqliteStore(join(folder, 'agent.db'), { clock }))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type TestClock, testClock } from '../../src/testing/test-clock.ts'
+import { play } from './play.ts'
+import type { Program } from './program.ts'
+
+let runs = 0
+
+/**
+ * Plays so many programs, each under names of its own on a store that goes by the program's clock. A failure
+ * tells the seed and the smallest program that fails.
+ */
+export async function holdFor(
+  programs: fc.Arbitrary<Program>,
+  numRuns: number,
+  makeStore: (clock: Clock) => Store,
+): Promise<void> {
+  let clock: TestClock = testClock()
+  const store = makeStore({ now: () => clock.now() })
+  try {
+    await fc.assert(
+      fc.asyncProperty(programs, async (program) => {
+        clock = testClock()
+        expect(await play(program, { store, clock, prefix: `c${runs++}-` })).toEqual([])
+      }),
+      { numRuns },
+    )
+  } finally {
+    await store.close()
+  }
+}

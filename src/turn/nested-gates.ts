@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts'
+import type { NewEntry } from '../store/entry.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
 import type { AskedCall } from './asked-call.ts'
 import { closeGate, openGate, tellOpened } from './gates.ts'
@@ -12,11 +13,15 @@ interface NestedPlace {
   readonly gate: string
 }
 
-/** Shows the gates that a nested turn waits for as gates of this conversation; their call stays open. */
+/**
+ * Shows the gates that a nested turn waits for as gates of this conversation; their call stays open. With them goes
+ * what the log has yet to be told of it.
+ */
 export async function surfaceGates(
   turn: Turn,
   asked: AskedCall,
   gates: readonly Gate[],
+  extra: readonly NewEntry[],
 ): Promise<void> {
   const requests = gates.map((gate): GateRequest => {
     const { type, because, tool, args, digest, expiresAt, conversation, id } = gate
@@ -37,13 +42,30 @@ export async function surfaceGates(
       context,
     }
   })
-  await turn.conversation.append(requests.map((gate) => openGate(turn, gate)))
+  const { id, item, createdAt: askedAt } = asked
+  // The call that a person made of another stands in no response, and the turn waits for it all the same.
+  turn.conversation.unsettled.set(id, { item, turnId: turn.id, askedAt })
+  await turn.conversation.append([...extra, ...requests.map((gate) => openGate(turn, gate))])
   await tellOpened(turn, requests)
 }
 
 /** The gates of nested turns that hold up this call. */
 export function nestedGates(turn: Turn, callId: string): readonly Gate[] {
   return turn.conversation.gates.filter((gate) => gate.callId === callId && nestedPlace(gate))
+}
+
+/** Whether one of them waits for a decision: one that is found decided where it really is does not, whatever its copy says. */
+export async function isHeldUp(
+  gates: readonly Gate[],
+  { store }: RunnerSettings,
+): Promise<boolean> {
+  for (const gate of gates) {
+    if (gate.state !== 'pending') continue
+    const place = nestedPlace(gate)
+    const there = place && (await ofStore(() => store.gate(place.conversation, place.gate)))
+    if ((there?.state ?? 'pending') === 'pending') return true
+  }
+  return false
 }
 
 /** Passes decisions on to the turn that waits for them, in its own store, and closes their copies here. */

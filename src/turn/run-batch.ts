@@ -107,7 +107,8 @@ function endOf(turn: Turn, { batch, provided, before, stop }: PlannedBatch): Bat
   return { waits: waits || provided.gates.length > 0, stop }
 }
 
-function hasUnsettled({ settled }: Turn, { calls }: AskedBatch): boolean {
+function hasUnsettled({ settled, conversation }: Turn, { calls }: AskedBatch): boolean {
+  if (conversation.unsettled.size > 0) return true
   for (const { id } of calls) if (!settled.has(id)) return true
   return false
 }

@@ -43,13 +43,15 @@ function settleAttempt(
   made: ToolCall,
 ): Promise<void> | undefined {
   const { asked, tool, intent } = admitted
-  if (link !== undefined && isWaiting(link, made)) return surfaceGates(turn, asked, link.gates)
+  const extra: NewEntry[] =
+    intent === undefined ? [intentEntry(turn.id, intentOf(turn, asked, tool))] : []
+  if (link !== undefined && isWaiting(link, made)) {
+    return surfaceGates(turn, asked, link.gates, extra)
+  }
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.
   if (!isProven) turn.signal.throwIfAborted()
   const call = isProven ? made : recordOf(turn, admitted, IN_DOUBT, undefined)
-  const extra: NewEntry[] =
-    intent === undefined ? [intentEntry(turn.id, intentOf(turn, asked, tool))] : []
   if (call.settlement === 'in-doubt') extra.push(tellDoubt(turn, call))
   const settling = settle(turn, call, extra, admitted.note)
   if (link === undefined && admitted.abandon === undefined) return settling

@@ -13,7 +13,7 @@ import type { UnsettledCall } from './conversation-log.ts'
 import { approvedInput, endCall, useDecision } from './decided-call.ts'
 import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
-import { nestedGates, passOn } from './nested-gates.ts'
+import { isHeldUp, nestedGates, passOn } from './nested-gates.ts'
 import { conversationInside, settingsInside } from './nested-turn.ts'
 import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
@@ -95,9 +95,9 @@ async function finishStarted(
   policy: UnsettledPolicy,
 ): Promise<void> {
   const nested = nestedGates(turn, asked.id)
-  if (policy !== 'abandon' && nested.some(({ state }) => state === 'pending')) return
   const tool = turn.ctx.tools.get(asked.request.tool)
   const inside = settingsInside(tool, turn.settings)
+  if (policy !== 'abandon' && (await isHeldUp(nested, inside))) return
   await passOn(turn, nested, inside)
   const name = conversationInside(turn.conversation.id, intent.idempotencyKey)
   if (policy === 'abandon') {

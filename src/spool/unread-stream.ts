@@ -36,6 +36,10 @@ export function letGo(data: unknown): void {
   })
 }
 
+/** Whether something is read piece by piece: a stream of Node's or the web's, or any async iterable. */
+export const isStream = (data: object | null): data is object =>
+  data !== null && (Symbol.asyncIterator in data || has(data, 'getReader'))
+
 const isNodeStream = (data: unknown): data is NodeStream =>
   has(data, 'destroy') && has(data, 'on') && has(data, 'pipe')
 

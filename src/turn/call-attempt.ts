@@ -3,7 +3,7 @@ import type { JsonValue } from '../core/json.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
-import { holdErrors, letGo, stopStream } from '../spool/unread-stream.ts'
+import { holdErrors, isStream, letGo, stopStream } from '../spool/unread-stream.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../tools/execution-events.ts'
 import { toolShortcuts } from '../tools/tool-class.ts'
 import type { ExecutionContext, ToolOutput } from '../tools/tool-context.ts'
@@ -47,9 +47,6 @@ export class CallAttempt implements ExecutionContext, Watched {
   #reason: DOMException | undefined
   #end: AttemptEnd | undefined
   #resolve: ((end: AttemptEnd) => void) | undefined
-  #grace: ReturnType<typeof setTimeout> | undefined
-  /** What the handler returned, while it is wound onto a spool, which may refuse it unread or hang. */
-  #output: ToolOutput
 
   constructor(turn: Turn, call: AdmittedCall) {
     const { asked, intent, tool, value } = call
@@ -82,7 +79,7 @@ export class CallAttempt implements ExecutionContext, Watched {
     return new Promise((resolve) => {
       this.#resolve = resolve
       if (this.#end === undefined) this.#turn.interruption.watch.add(this)
-      else if (this.#grace === undefined) resolve(this.#end)
+      else if (this.link?.grace === undefined) resolve(this.#end)
       pending.then(
         (end) => resolve(this.#afterResult(end)),
         (error: unknown) => resolve(this.#afterError(error)),
@@ -105,7 +102,7 @@ export class CallAttempt implements ExecutionContext, Watched {
       return DISCARDED
     }
     const text = typeof output === 'string' ? this.#turn.scrubber.text(output) : output
-    if (typeof output === 'object') this.#output = output
+    if (typeof output === 'object' && isStream(output)) beingWound.set(this, output)
     const results = settleOutput(this.#call.tool, text, this.#spool, this)
     return results instanceof Promise ? results.then(okEnd) : okEnd(results)
   }
@@ -126,7 +123,7 @@ export class CallAttempt implements ExecutionContext, Watched {
 
   /** An inner turn that was waited for has said by now what it left behind. */
   #lateEnd(end: AttemptEnd): AttemptEnd {
-    clearTimeout(this.#grace)
+    clearTimeout(this.link?.grace)
     return this.link?.hasDoubts ? doubtfulEnd(this.#reason?.message ?? '') : end
   }
 
@@ -153,13 +150,14 @@ export class CallAttempt implements ExecutionContext, Watched {
     // Behind the signal, so that whoever hears it knows why.
     this.#stop()
     // A process that ends when its turn has ended must not cut off what an inner turn still has to write down.
-    if (this.link?.isTurn) this.#grace = setTimeout(() => this.#resolve?.(end), GRACE_MS)
+    const { link } = this
+    if (link?.isTurn) link.grace = setTimeout(() => this.#resolve?.(end), GRACE_MS)
     else this.#resolve?.(end)
   }
 
   /** Ends a stream that nobody reads to its end. */
   #stop(): void {
-    if (this.#output !== undefined) stopStream(this.#output)
+    stopStream(beingWound.get(this))
   }
 
   #late(came: string): void {
@@ -241,6 +239,12 @@ export class CallAttempt implements ExecutionContext, Watched {
     }
   }
 }
+
+/**
+ * The streams that handlers returned, while they are wound onto a spool, which may refuse them unread or hang. Apart
+ * from their attempts, because few have one.
+ */
+const beingWound = new WeakMap<CallAttempt, object>()
 
 /** How long an inner turn may take to wind itself up: its store may hang. */
 const GRACE_MS = 5_000

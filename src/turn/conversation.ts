@@ -70,7 +70,10 @@ export class Conversation {
   /** How the log ended when it was opened. */
   readonly tail: LogTail
   readonly #parts: ConversationParts
-  readonly #group = new GroupCommit((entries, blobs) => this.#append(entries, blobs))
+  readonly #group = new GroupCommit((entries, blobs) =>
+    // As the store says it: what it does not take of several may be one of them.
+    Promise.resolve(this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)),
+  )
 
   constructor(id: string, epoch: number, parts: ConversationParts, log: OpenedLog = NEW_LOG) {
     this.id = id
@@ -176,22 +179,14 @@ export class Conversation {
     entries: readonly NewEntry[],
     blobs?: readonly StoredBlob[],
   ): Promise<unknown> | undefined {
-    let appending: Promise<unknown> | undefined
+    let appending: Promise<unknown>
     try {
-      appending = this.#append(entries, blobs)
+      appending = this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
     } catch (error) {
       throw storeFailure(error)
     }
-    return appending?.catch(storeFailed)
-  }
-
-  #append(
-    entries: readonly NewEntry[],
-    blobs?: readonly StoredBlob[],
-  ): Promise<unknown> | undefined {
-    const appending = this.#parts.store.append(this.id, this.epoch, entries, blobs, UNREAD)
     // A store of another realm gives promises of its own, which nobody here would take for one.
-    return appending === APPENDED ? undefined : Promise.resolve(appending)
+    return appending === APPENDED ? undefined : Promise.resolve(appending).catch(storeFailed)
   }
 
   /** Adds a settled call to the log, with what the model is told beside it; `settled` makes it visible. */

@@ -99,10 +99,7 @@ describe('a store that fails', () => {
     const runner = new TurnRunner({ model, store, tools })
     const outcome = await runner.run({ message: 'go', conversation: 'c' })
     expect(outcome.status).toBe('failed')
-    expect(outcome.reason).toMatchObject({
-      code: 'STORE_FAILED',
-      message: 'the database is down',
-    })
+    expect(outcome.reason).toMatchObject({ code: 'STORE_FAILED', message: 'the database is down' })
     expect(await store.count({ conversation: 'c', kind: 'turn-end' })).toBe(1)
     isDown = false
     const [gate] = await store.openGates('c')

@@ -21,6 +21,8 @@ export interface NestedLink {
   isTurn: boolean
   /** Whether calls of the inner turn ended in doubt. */
   hasDoubts: boolean
+  /** Ends the wait for an inner turn that was told to stop. */
+  grace: ReturnType<typeof setTimeout> | undefined
 }
 
 /** A call's own signal is the token by which a turn inside its handler finds the turn around it. */
@@ -36,6 +38,7 @@ export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
     isSettled: false,
     isTurn: false,
     hasDoubts: false,
+    grace: undefined,
   }
   links.set(signal, link)
   return link

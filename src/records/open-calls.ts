@@ -12,6 +12,13 @@ export class OpenCalls {
     if (key !== undefined) this.#waiting.set(key, item)
   }
 
+  /** Takes note that an open call has its end from somebody else: whatever still comes for it is a call of its own. */
+  forget(item: OpenCallItem): void {
+    const { api, callId, itemId } = item.wire
+    const key = keyOf(api, callId ?? itemId)
+    if (key !== undefined && this.#waiting.get(key)?.id === item.id) this.#waiting.delete(key)
+  }
+
   /** The open call that this one settles, once. */
   take(item: CallItem): OpenCallItem | undefined {
     const { api, callId, itemId } = item.wire

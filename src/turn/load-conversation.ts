@@ -86,7 +86,7 @@ class LogReplay {
     claimOnce(this.#conversation, item.id)
     const decision = item.gate && this.#facts.decisions.get(item.id)
     const placed = decision ? { ...item, gate: { ...item.gate, decision } } : item
-    this.#conversation.openCalls.see(placed)
+    if (!this.#facts.shown.has(item.id)) this.#conversation.openCalls.see(placed)
     this.#conversation.place(placed)
   }
 

@@ -10,6 +10,7 @@ import { type LoopbackProvider, loopbackProvider } from '../testing/loopback-pro
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { testClock } from '../testing/test-clock.ts'
 import { wire } from '../wire/index.ts'
+import type { TurnOutcome } from './outcome.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const running: LoopbackProvider[] = []
@@ -141,6 +142,48 @@ describe('a result that comes after the response that left its call open', () =>
     expect(
       model.requests.at(-1)?.items.some((item) => item.type === 'call' && item.resultOnly),
     ).toBe(true)
+  })
+})
+
+describe('a call that a provider asks leave for', () => {
+  const gated = openCall('ws_1', { kind: 'approval' })
+  const result = searched('ws_1', 'found', { tool: '', args: {}, resultOnly: true })
+  const play = (...steps: Parameters<typeof scriptedModel>[0][]) => {
+    const store = memoryStore()
+    const runners = steps.map((script) => new TurnRunner({ store, model: scriptedModel(script) }))
+    return { store, runners }
+  }
+  const no = ({ gates }: TurnOutcome) =>
+    gates.map(({ id }) => ({ gate: id, approve: false, decidedBy: 'ann' }))
+
+  it.each(['at once', 'after a restart'])(
+    'stays declined when the provider has a result of it %s',
+    async (when) => {
+      const late = [{ item: result }, { text: 'so' }]
+      const steps = when === 'at once' ? [[late], []] : [[[{ text: 'well' }]], [late]]
+      const { store, runners } = play([[{ item: gated }]], ...steps)
+      const [first, second, third] = runners
+      const asked = await first?.run({ message: 'go', conversation: 'k' })
+      const decisions = no(asked as TurnOutcome)
+      const resumed = await second?.resume({ conversation: 'k', decisions })
+      const last =
+        when === 'at once' ? resumed : await third?.run({ message: 'on', conversation: 'k' })
+      expect(last).toMatchObject({ status: 'completed', text: 'so' })
+      const declined = await store.get('k', 'settlement', 'ws_1')
+      expect(declined?.data).toMatchObject({ settlement: 'denied' })
+      expect(last?.toolCalls.at(-1)).toMatchObject({ id: 'ws_1~2', settlement: 'ok' })
+    },
+  )
+
+  it('holds up nobody once the provider has a result of it, asked or not', async () => {
+    const { store, runners } = play([[{ item: gated }, { item: result }]], [[{ text: 'so' }]])
+    const [first, second] = runners
+    expect((await first?.run({ message: 'go', conversation: 'k' }))?.status).toBe('suspended')
+    const outcome = await second?.resume({ conversation: 'k', decisions: [] })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'so' })
+    expect(await store.openGates()).toEqual([])
+    const settled = await store.get('k', 'settlement', 'ws_1')
+    expect(settled?.data).toMatchObject({ settlement: 'ok' })
   })
 })
 

@@ -18,13 +18,20 @@ export async function finishProviderGates(turn: Turn, mayWait: boolean): Promise
   for (const gate of gates) {
     const item = turn.conversation.openCall(gate.callId)
     if (item === undefined) continue
-    if (gate.state === 'pending' && mayWait) waits = true
-    else await answer(turn, gate, item)
+    // A provider may have gone on without waiting for anybody: what came of the call stands.
+    const isSettled = turn.conversation.call(item.id) !== undefined
+    if (gate.state === 'pending' && mayWait && !isSettled) waits = true
+    else await answer(turn, gate, item, isSettled)
   }
   return waits
 }
 
-async function answer(turn: Turn, gate: Gate, item: OpenCallItem): Promise<void> {
+async function answer(
+  turn: Turn,
+  gate: Gate,
+  item: OpenCallItem,
+  isSettled: boolean,
+): Promise<void> {
   const isDecided = gate.state !== 'pending' && gate.state !== 'expired'
   const decision = providerDecision(isDecided ? gate.decision : undefined)
   const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'
@@ -32,8 +39,9 @@ async function answer(turn: Turn, gate: Gate, item: OpenCallItem): Promise<void>
   if (item.gate !== undefined) {
     turn.conversation.replace(item, { ...item, gate: { ...item.gate, decision } })
   }
-  if (decision.approved) return void (await turn.conversation.append([closing]))
-  // What was declined never comes back from the provider, so its end is recorded here.
+  if (decision.approved || isSettled) return void (await turn.conversation.append([closing]))
+  // What was declined should never come back from the provider, so its end is recorded here.
+  turn.conversation.openCalls.forget(item)
   const { id, tool, args, wire } = item
   const now = turn.settings.clock.now()
   announce(turn, { id, tool, args, checksum: checksum(tool, args), createdAt: now })

@@ -78,11 +78,11 @@ async function audit(store: Store) {
         if ((data.parent === undefined) !== (id === 'k')) faults.push(`${id} has no right parent`)
       } else if (kind === 'turn-end') {
         turns--
-        const { inputTokens = 0, nested } = data.usage as unknown as TurnOutcome['usage']
+        const { inputTokens, nested } = data.usage as unknown as TurnOutcome['usage']
         spent += inputTokens - (nested?.inputTokens ?? 0)
       } else if (kind === 'intent') asked.add(data.id)
       else if (kind === 'history-item' && data.type === 'call') asked.add(data.id)
-      else if (kind === 'settlement') settled.add(String(data['id']))
+      else if (kind === 'settlement') settled.add(data['id'] as string)
     }
     if (turns !== 0) faults.push(`${id} has a turn without its end`)
     for (const call of asked) if (!settled.has(call)) faults.push(`${id} has no record of ${call}`)

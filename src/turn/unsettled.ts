@@ -6,6 +6,7 @@ import type { Tool } from '../tools/tool.ts'
 import { toolShortcuts } from '../tools/tool-class.ts'
 import { mayRepeat } from '../tools/tool-options.ts'
 import { abandonLeft, abandonNested } from './abandon-nested.ts'
+import { abandonOrphans } from './abandon-orphans.ts'
 import type { AdmittedCall } from './admitted-call.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './asked-call.ts'
@@ -42,6 +43,9 @@ export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Prom
     return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
   })
   await runJobs(jobs, settings.concurrency, turn.interruption.lose)
+  const { lastEnd, isUntouched } = conversation.tail
+  const hasDied = lastEnd === undefined && !isUntouched
+  if (hasDied || policy === 'recover') await abandonOrphans(turn, abandonAll)
   const waits = await finishProviderGates(turn, isSameTurn)
   if (conversation.unsettled.size === 0) conversation.flush()
   return waits || conversation.unsettled.size > 0

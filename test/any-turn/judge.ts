@@ -91,21 +91,7 @@ export async function judgeEnd(world: World, prefix: string): Promise<void> {
     outcome = await step({ ...common, do: 'run', breakAfter: undefined })
     ledger.check(outcome?.status === 'completed', `${conversation} cannot go on`)
     if (ledger.faults.length > 0) return
-    for (const id of await conversationsOf(store, conversation)) {
-      for (const { id: gate, state } of await store.openGates(id)) {
-        ledger.faults.push(`${gate} of ${id} is open for ever (${state})`)
-      }
-      const isDone = new Set(
-        (await logOf(store, id)).flatMap(({ kind, data }) =>
-          kind === 'settlement' ? [(data as { id: string }).id] : [],
-        ),
-      )
-      for (const { kind, data } of await logOf(store, id)) {
-        if (kind === 'intent' || (kind === 'history-item' && data.type === 'call')) {
-          ledger.check(isDone.has(data.id), `${data.id} of ${id} has no record at the end`)
-        }
-      }
-    }
+    for (const id of await conversationsOf(store, conversation)) await judgeRest(world, id)
   }
   // What a process that died had not filled yet is held until its time is over.
   world.clock.advance(31_000)
@@ -126,3 +112,25 @@ const calmProgram = ({ program }: World) => ({
     maxIterations: 20,
   },
 })
+
+/** Nothing of a conversation is open any more, and every doubt was told. */
+async function judgeRest({ ledger, store }: World, conversation: string): Promise<void> {
+  for (const { id, state } of await store.openGates(conversation)) {
+    ledger.faults.push(`${id} of ${conversation} is open for ever (${state})`)
+  }
+  const log = await logOf(store, conversation)
+  const settled = new Set<unknown>()
+  const told = new Set<unknown>()
+  for (const { kind, data } of log) {
+    if (kind === 'settlement') settled.add(data['id'])
+    if (kind !== 'note' || data.code !== 'IN_DOUBT') continue
+    told.add((data.data as { readonly toolCallId?: string }).toolCallId)
+  }
+  for (const { kind, data } of log) {
+    const isAsked = kind === 'intent' || (kind === 'history-item' && data.type === 'call')
+    const id = String((data as { readonly id?: string }).id)
+    ledger.check(!isAsked || settled.has(id), `${id} of ${conversation} has no record at the end`)
+    const isDoubt = kind === 'settlement' && data['settlement'] === 'in-doubt'
+    ledger.check(!isDoubt || told.has(id), `the doubt about ${id} of ${conversation} was not told`)
+  }
+}

@@ -34,6 +34,11 @@ const CALL_LAYERS: Partial<Record<Layer, CallLayer>> = {
     await next()
     return next()
   },
+  async swallow(subject, next) {
+    await next()
+    const results = await subject.spool('never mind', SpooledArtifact)
+    return subject.record({ settlement: 'ok', results })
+  },
   foreign: async (subject) => strange(subject, { id: 'another' }),
   raise: async (subject) => strange(subject, { trust: 'developer' }),
   async 'no wait'(subject, next) {

@@ -4,6 +4,9 @@ import type { Effect } from '../../src/tools/tool-options.ts'
 import { mayRepeat } from '../../src/tools/tool-options.ts'
 import type { Life } from './life.ts'
 
+const NOT_RUN = ['refused', 'denied', 'abandoned']
+const NOT_RUN_OR_GIVEN_UP = [...NOT_RUN, 'aborted', 'timed-out']
+
 /** What really happened in a case, seen from outside: effects, and what was durable at which moment. */
 export class Ledger {
   /** What does not hold. */
@@ -14,6 +17,8 @@ export class Ledger {
   readonly asked = new Map<string, string[]>()
   readonly #intents = new Set<string>()
   readonly #starts = new Map<string, number>()
+  /** Calls that ran and must not repeat. */
+  readonly #onceOnly = new Set<string>()
   readonly #effects = new Map<string, number>()
 
   check(holds: boolean, fault: string): void {
@@ -34,8 +39,19 @@ export class Ledger {
       }
       if (kind !== 'settlement') continue
       this.check(!this.settled.has(key), `${key} settled twice`)
-      this.settled.set(key, (data as { readonly settlement?: string }).settlement ?? '')
+      const { settlement = '' } = data as { readonly settlement?: string }
+      this.settled.set(key, settlement)
+      this.#checkHonest(key, settlement)
     }
+  }
+
+  /** What has run is not called a call that did not; what may have taken effect is not called aborted. */
+  #checkHonest(key: string, settlement: string): void {
+    const mayHide = this.#onceOnly.has(key) ? NOT_RUN_OR_GIVEN_UP : NOT_RUN
+    // Nobody can know that a call without an intent, a `read`, was begun.
+    const hasRun = this.#starts.has(key) && this.#intents.has(key)
+    const isHidden = hasRun && mayHide.includes(settlement)
+    this.check(!isHidden, `${key} has run and is ${settlement}`)
   }
 
   /** A handler starts: may it? */
@@ -53,6 +69,7 @@ export class Ledger {
     const isRaced = life.isRivalled && mayRepeat(tool.effect)
     this.check(!this.settled.has(key) || isRaced, `${what} started although it is settled`)
     const isOnce = !mayRepeat(tool.effect) && !tool.isTraced
+    if (isOnce) this.#onceOnly.add(key)
     this.check(!isOnce || starts === 1, `${what} started ${starts} times`)
   }
 
@@ -67,7 +84,9 @@ export class Ledger {
     for (const map of [this.settled, this.asked, this.#starts, this.#effects]) {
       for (const key of [...map.keys()]) if (isOf(key)) map.delete(key)
     }
-    for (const key of [...this.#intents]) if (isOf(key)) this.#intents.delete(key)
+    for (const set of [this.#intents, this.#onceOnly]) {
+      for (const key of [...set]) if (isOf(key)) set.delete(key)
+    }
   }
 }
 

@@ -100,6 +100,7 @@ export type Layer =
   | 'foreign'
   | 'raise'
   | 'no wait'
+  | 'swallow'
   | 'turn throws'
   | 'turn shortcut'
   | 'dispatch skips'
@@ -253,6 +254,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
           'foreign',
           'raise',
           'no wait',
+          'swallow',
           'turn throws',
           'turn shortcut',
           'dispatch skips',

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../src/core/error.ts'
 import { LEAVES } from './wrong-input/leaves.ts'
-import { RUNNER } from './wrong-input/turns.ts'
+import { GUARDS, ROOT } from './wrong-input/root.ts'
+import { STORES } from './wrong-input/stores.ts'
 import { EVERY_KIND, type WayIn, WRONG } from './wrong-input/values.ts'
 
-const ALL = { ...LEAVES, TurnRunner: RUNNER }
+const ALL: Readonly<Record<string, readonly WayIn[]>> = {
+  ...ROOT,
+  ...STORES,
+  ...LEAVES,
+  guards: GUARDS,
+}
 
 /** What became of a wrong value: the error's own name where it is none of ours. */
 async function outcomeOf(call: WayIn['call'], value: unknown): Promise<string> {

@@ -1,6 +1,7 @@
 import { sha256Hex } from '#hash'
 import { keepChecksum, knownChecksum } from './argument-facts.ts'
 import { canonicalMember } from './canonical.ts'
+import { wrongInput } from './wrong-input.ts'
 
 /** The content address of a call: SHA-256, in hex, of the canonical JSON of `{ tool, args }`. */
 export function checksum(tool: string, args: unknown): string {
@@ -22,6 +23,9 @@ let lastText = '""'
 /** A tool's name as JSON; the same tools are called over and over. */
 function toolText(tool: string): string {
   if (tool === lastTool) return lastText
+  if (typeof tool !== 'string') {
+    throw wrongInput('checksum', 'tool', "must be a tool's name: `checksum('read_log', args)`")
+  }
   const text = JSON.stringify(tool)
   // A model may ask for a tool with a name of megabytes, which is not to be kept.
   if (tool.length <= 64) {

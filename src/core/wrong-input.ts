@@ -9,10 +9,18 @@ export function wrongInput(of: string, path: string, rule: string): BobbinError<
   return new BobbinError('E_INVALID_INPUT', `${what} ${rule}.`, { of, path, rule })
 }
 
-/** Refuses options that are none; to leave them out is to take the defaults. */
-export function requireOptions(of: string, options: unknown): void {
-  if (isObject(options) && !Array.isArray(options)) return
-  throw wrongInput(of, 'options', 'must be an object, or be left out')
+/**
+ * Refuses options that are none; to leave them out is to take the defaults. Where the names are given, one that is not
+ * among them is refused too: a slip in a name would count as the default.
+ */
+export function requireOptions(of: string, options: unknown, names?: readonly string[]): void {
+  if (!isObject(options) || Array.isArray(options)) {
+    throw wrongInput(of, 'options', 'must be an object, or be left out')
+  }
+  const unknown = names && Object.keys(options).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw wrongInput(of, unknown, `is no option that it has: they are ${names?.join(', ')}`)
+  }
 }
 
 /** True for what has members, functions apart. */

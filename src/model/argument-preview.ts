@@ -1,4 +1,5 @@
 import type { JsonValue } from '../core/json.ts'
+import { wrongInput } from '../core/wrong-input.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -47,6 +48,9 @@ export class ArgumentPreview {
   }
 
   push(delta: string): void {
+    if (typeof delta !== 'string') {
+      throw wrongInput('ArgumentPreview.push', 'delta', 'must be a piece of text')
+    }
     let index = 0
     while (index < delta.length) {
       if (this.#state === 'string') index = this.#scanString(delta, index)

@@ -1,5 +1,6 @@
+import { isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
 import { bytesOf } from './spool-input.ts'
-import type { SpoolReader } from './spool-reader.ts'
+import { assertSpoolReader, type SpoolReader } from './spool-reader.ts'
 import type { SpoolInput } from './spool-store.ts'
 
 /** An opaque, re-openable binary source: each `stream()` starts from the first byte. */
@@ -19,6 +20,11 @@ export interface MediaFacts {
 
 /** Media held in memory; later changes to `bytes` do not reach it. */
 export function bytesMedia(bytes: Uint8Array, facts: Pick<MediaFacts, 'digest'> = {}): MediaReader {
+  // Made of anything else, they would be other bytes than anybody meant.
+  if (!['[object Uint8Array]', '[object ArrayBuffer]'].includes(tagOf(bytes))) {
+    throw wrongInput('bytesMedia', 'bytes', 'must be a Uint8Array')
+  }
+  requireOptions('bytesMedia', facts)
   // `slice` of a Node buffer shares its memory.
   const copy = new Uint8Array(bytes)
   return mediaReader({ ...facts, byteLength: copy.length }, async function* () {
@@ -28,6 +34,10 @@ export function bytesMedia(bytes: Uint8Array, facts: Pick<MediaFacts, 'digest'> 
 
 /** Media in a `Blob` or `File`, read when it is needed. */
 export function blobMedia(blob: Blob, facts: Pick<MediaFacts, 'digest'> = {}): MediaReader {
+  if (!isObject(blob) || typeof blob.stream !== 'function' || typeof blob.size !== 'number') {
+    throw wrongInput('blobMedia', 'blob', 'must be a Blob or a File')
+  }
+  requireOptions('blobMedia', facts)
   return mediaReader({ ...facts, byteLength: blob.size }, () => bytesOf(blob.stream()))
 }
 
@@ -36,6 +46,11 @@ export function streamMedia(
   open: () => SpoolInput | Promise<SpoolInput>,
   facts: MediaFacts = {},
 ): MediaReader {
+  if (typeof open !== 'function') {
+    const rule = 'must be a function that opens the bytes anew each time'
+    throw wrongInput('streamMedia', 'open', rule)
+  }
+  requireOptions('streamMedia', facts)
   return mediaReader(facts, async function* () {
     yield* bytesOf(await open())
   })
@@ -43,10 +58,11 @@ export function streamMedia(
 
 /** Media whose bytes are on a spool. */
 export function spoolMedia(reader: SpoolReader): MediaReader {
-  return mediaReader({ byteLength: reader.byteLength, digest: reader.digest }, () =>
-    reader.stream(),
-  )
+  const { byteLength, digest } = assertSpoolReader(reader)
+  return mediaReader({ byteLength, digest }, () => reader.stream())
 }
+
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value)
 
 /** A frozen reader from facts and a way to open the bytes. */
 export function mediaReader(

@@ -5,6 +5,7 @@ import { idField, trustField } from '../core/fields.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
 import { unwaited } from '../core/thenable.ts'
+import { wrongInput } from '../core/wrong-input.ts'
 import {
   fixedMediaReader,
   isMediaReader,
@@ -90,7 +91,12 @@ export class Media {
   }
 
   /** Restores a media whose bytes lie in `spool`; they are opened on first use. */
-  static fromJSON(json: unknown, { spool }: { readonly spool: Pick<SpoolStore, 'read'> }): Media {
+  static fromJSON(json: unknown, context: { readonly spool: Pick<SpoolStore, 'read'> }): Media {
+    const spool = (context as typeof context | null | undefined)?.spool
+    if (typeof spool?.read !== 'function') {
+      const rule = 'must be the spool store that holds the bytes: `{ spool: memorySpool() }`'
+      throw wrongInput('Media.fromJSON', 'spool', rule)
+    }
     const schema = v.pipe(v.unknown(), storedMediaSchema)
     const { sha256, byteLength, ...rest } = parseOrThrow('Media', CODE, schema, json).$media
     const open = async () => (await spool.read(sha256)).stream()

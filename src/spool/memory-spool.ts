@@ -1,11 +1,12 @@
 import { sha256Hex } from '#hash'
 import { type Clock, systemClock } from '../core/clock.ts'
+import { requireOptions } from '../core/wrong-input.ts'
 import { assertDigest } from './digest-name.ts'
 import { type BlockSource, indexedReader } from './indexed-reader.ts'
 import { BLOCK_BYTES, type LineIndex } from './line-index.ts'
 import { encodeLineIndex } from './line-index-file.ts'
 import { spoolCorrupt, spoolNotFound, spoolQuota } from './spool-errors.ts'
-import { assertGrace, assertQuota } from './spool-settings.ts'
+import { assertGrace, assertLive, assertQuota } from './spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from './spool-store.ts'
 import { wind } from './wind.ts'
 
@@ -24,6 +25,7 @@ interface Held {
 
 /** A spool store that lives and dies with the process; bytes are copied in and out. */
 export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
+  requireOptions('memorySpool', options, ['quotaBytes', 'clock'])
   const { clock = systemClock } = options
   const quotaBytes = assertQuota(options.quotaBytes ?? Number.POSITIVE_INFINITY)
   const held = new Map<string, Held>()
@@ -40,7 +42,8 @@ export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
   return {
     durable: false,
 
-    async write(data, { signal } = {}) {
+    async write(data, how) {
+      const signal = how?.signal
       const blocks: Uint8Array[] = []
       let taken = 0
       try {
@@ -85,6 +88,7 @@ export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
 
     async sweep(live, { graceMs = DEFAULT_GRACE_MS } = {}) {
       const grace = assertGrace(graceMs)
+      assertLive(live)
       const report = { kept: 0, deleted: 0, bytesFreed: 0 }
       for (const [digest, { writtenAt }] of [...held]) {
         if (live.has(digest) || clock.now() - writtenAt < grace) report.kept++

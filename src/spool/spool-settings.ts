@@ -11,3 +11,9 @@ export function assertQuota(quotaBytes: unknown): number {
   if (typeof quotaBytes === 'number' && quotaBytes >= 0) return quotaBytes
   throw spoolSetting('quotaBytes', 'must be a number of bytes from 0 on')
 }
+
+/** What no set can answer for would be swept away, or stop the sweep half-way. */
+export function assertLive(live: unknown): void {
+  if (typeof (live as ReadonlySet<string> | null | undefined)?.has === 'function') return
+  throw spoolSetting('live', 'must be a set of the digests that are in use')
+}

@@ -20,6 +20,7 @@ export function createAppend(
   return (request, readBack = true) => {
     try {
       const { conversation, epoch, entries, blobs, imported } = request
+      if (!Array.isArray(entries)) throw invalidInput('entries', 'must be a list of entries')
       if (entries.length === 0 && blobs.length === 0) return APPENDED
       assertBlobs(blobs)
       const isPlain = settings.redact === undefined && imported === undefined && !readBack

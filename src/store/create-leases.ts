@@ -4,7 +4,7 @@ import type { ConversationKeys } from './conversation-keys.ts'
 import { DEFAULT_LEASE_MS, type Lease, type Store } from './store.ts'
 import type { StoreDriver } from './store-driver.ts'
 import { notFound, staleRunner } from './store-errors.ts'
-import { conversationId, textColumn, wholeNumber } from './store-input.ts'
+import { conversationId, memberOf, textColumn, wholeNumber } from './store-input.ts'
 import type { ConversationRow } from './store-rows.ts'
 
 /** The part of a store that says who may write to a conversation. */
@@ -17,7 +17,8 @@ export function createLeases(
     driver.extend(conversationId(conversation), wholeNumber(epoch, 'epoch', 0), until)
 
   return {
-    async acquire(conversation, { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key }) {
+    async acquire(conversation, options) {
+      const { owner, leaseMs = DEFAULT_LEASE_MS, force = false, key } = memberOf(options, 'options')
       const newKey = keys.forNew(key)
       const before = await driver.conversation(conversationId(conversation))
       if (before !== undefined) keys.check(before, key)

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../core/clock.ts'
+import { isIterable, isObject } from '../core/wrong-input.ts'
 import { assertDigest } from '../spool/digest-name.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { conversationKeys } from './conversation-keys.ts'
@@ -18,6 +19,7 @@ import {
   columnFilter,
   conversationId,
   entryKind,
+  memberOf,
   pageSize,
   positionAfter,
   textColumn,
@@ -35,6 +37,9 @@ export interface StoreOptions {
   readonly randomBytes?: (length: number) => Uint8Array
 }
 
+/** Their names: a slip in `redact` would store what it is to keep out. */
+export const STORE_OPTIONS: readonly (keyof StoreOptions)[] = ['redact', 'clock', 'randomBytes']
+
 /** How many rows are read at a time. */
 const PAGE = 500
 
@@ -43,11 +48,17 @@ export function createStore(
   driver: StoreDriver,
   options: StoreOptions & { readonly spool?: SpoolStore } = {},
 ): Store {
-  const { clock = systemClock, redact, spool } = options
+  const { clock = systemClock, redact, randomBytes, spool } = options
+  if (typeof (clock as Clock | null)?.now !== 'function') {
+    throw invalidInput('clock', 'must have a `now()`')
+  }
   if (redact !== undefined && typeof redact !== 'function') {
     throw invalidInput('redact', 'must be a function, such as `redactKeys(/password|token/i)`')
   }
-  const keys = conversationKeys(options.randomBytes)
+  if (randomBytes !== undefined && typeof randomBytes !== 'function') {
+    throw invalidInput('randomBytes', 'must be a function of a length')
+  }
+  const keys = conversationKeys(randomBytes)
   if (driver.durable && spool?.durable === false) {
     throw invalidInput(
       'spool',
@@ -74,7 +85,8 @@ export function createStore(
     append: (conversation, epoch, entries, blobs = [], how) =>
       append({ conversation, epoch, entries, blobs }, how?.readBack),
 
-    async *entries(conversation, { from = 1 } = {}) {
+    async *entries(conversation, range = {}) {
+      const { from = 1 } = memberOf(range, 'options')
       conversationId(conversation)
       for (let next = wholeNumber(from, 'from', 1); ; ) {
         const rows = await driver.texts(conversation, next, PAGE)
@@ -91,7 +103,8 @@ export function createStore(
       return row && (decodeEntry(conversation, row) as EntryOf<K>)
     },
 
-    async find({ limit = 100, after, ...filter }) {
+    async find(query) {
+      const { limit = 100, after, ...filter } = memberOf(query, 'query')
       const size = pageSize(limit)
       const rows = await driver.find(columnFilter(filter), positionAfter(after), size)
       const entries = rows.map((row) => ({
@@ -102,9 +115,10 @@ export function createStore(
       return { entries, ...(last && rows.length === size && { next: String(last.position) }) }
     },
 
-    count: async (filter) => driver.count(columnFilter(filter)),
+    count: async (filter) => driver.count(columnFilter(memberOf(filter, 'filter'))),
 
-    async conversations({ after = '', limit = 100 } = {}) {
+    async conversations(page = {}) {
+      const { after = '', limit = 100 } = memberOf(page, 'options')
       const name = after === '' ? '' : conversationId(after, 'after')
       const rows = await driver.conversations(name, pageSize(limit))
       return rows.map((row) => infoOf(row, clock.now()))
@@ -145,18 +159,24 @@ export function createStore(
     },
 
     async verify(request) {
-      const row = await requireRow(request.conversation)
+      const row = await requireRow(memberOf(request, 'options').conversation)
       const key = request.key ?? keys.known(row)
       return verifyConversation(driver, row, { ...request, key, ...withSpool(request.spool) })
     },
 
     async *export(conversation, from = {}) {
       await requireRow(conversation)
-      yield* exportConversation(store, conversation, { clock, ...withSpool(from.spool) })
+      const where = withSpool(memberOf(from, 'options').spool)
+      yield* exportConversation(store, conversation, { clock, ...where })
     },
 
-    import: (lines, into = {}) =>
-      importConversation(lines, { ...into, store, append, ...withSpool(into.spool) }),
+    async import(lines, into = {}) {
+      if (!isIterable(lines) && !(isObject(lines) && Symbol.asyncIterator in lines)) {
+        throw invalidInput('lines', 'must be a list or a stream of lines, as `export` gives them')
+      }
+      const where = withSpool(memberOf(into, 'options').spool)
+      return importConversation(lines, { ...into, store, append, ...where })
+    },
 
     close: () => driver.close(),
   }

@@ -1,5 +1,6 @@
+import { requireOptions } from '../core/wrong-input.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
-import { createStore, type StoreOptions } from './create-store.ts'
+import { createStore, STORE_OPTIONS, type StoreOptions } from './create-store.ts'
 import { memoryDriver } from './memory-driver.ts'
 import type { Store } from './store.ts'
 
@@ -8,6 +9,7 @@ import type { Store } from './store.ts'
  * on a spool of its own, where every runner on it finds them.
  */
 export function memoryStore(options: StoreOptions = {}): Store {
+  requireOptions('memoryStore', options, STORE_OPTIONS)
   const { clock } = options
   const spool = memorySpool(clock && { clock })
   return createStore(memoryDriver(), { ...options, spool })

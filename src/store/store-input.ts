@@ -20,6 +20,13 @@ export function conversationId(id: unknown, path = 'conversation'): string {
 
 let lastId = ''
 
+/** An object that something is to be taken out of. */
+export function memberOf<T extends object>(given: T, path: string): T {
+  const isObject = typeof given === 'object' && (given as T | null) !== null
+  if (isObject && !Array.isArray(given)) return given
+  throw invalidInput(path, 'must be an object; `{}` takes the defaults')
+}
+
 /** Any text, as it stands in a column. */
 export function textColumn(text: unknown, path: string): string {
   if (typeof text !== 'string') throw invalidInput(path, 'must be a string')
@@ -73,6 +80,14 @@ const FILTER: {
 
 /** A filter as drivers take it: each member as its column holds it. */
 export function columnFilter(filter: EntryFilter): EntryFilter {
+  // Passed over, a slip in a name would find everything.
+  const unknown = Object.keys(filter).find((name) => !Object.hasOwn(FILTER, name))
+  if (unknown !== undefined) {
+    throw invalidInput(
+      unknown,
+      `is nothing to find entries by: use ${Object.keys(FILTER).join(', ')}`,
+    )
+  }
   const members = Object.entries(FILTER).flatMap(([name, check]) => {
     const value = filter[name as keyof EntryFilter]
     return value === undefined ? [] : [[name, check(value, name)]]

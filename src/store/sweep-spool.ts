@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../core/clock.ts'
+import { requireOptions, wrongInput } from '../core/wrong-input.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore, type SweepReport } from '../spool/spool-store.ts'
 import type { Store } from './store.ts'
 
@@ -8,12 +9,22 @@ import type { Store } from './store.ts'
  */
 export async function sweepSpool(
   store: Pick<Store, 'digests' | 'spool'>,
-  spool: SpoolStore | undefined = store.spool,
-  {
-    graceMs = DEFAULT_GRACE_MS,
-    clock = systemClock,
-  }: { readonly graceMs?: number; readonly clock?: Clock } = {},
+  given?: SpoolStore,
+  options: { readonly graceMs?: number; readonly clock?: Clock } = {},
 ): Promise<SweepReport> {
+  if (typeof store?.digests !== 'function') {
+    throw wrongInput('sweepSpool', 'store', 'must be a store: what it refers to is kept')
+  }
+  const spool = given === undefined ? store.spool : given
+  if (spool !== undefined && typeof spool?.sweep !== 'function') {
+    throw wrongInput(
+      'sweepSpool',
+      'spool',
+      "must be a spool store, or be left out for the store's own",
+    )
+  }
+  requireOptions('sweepSpool', options, ['graceMs', 'clock'])
+  const { graceMs = DEFAULT_GRACE_MS, clock = systemClock } = options
   if (spool === undefined) return { kept: 0, deleted: 0, bytesFreed: 0 }
   const begun = clock.now()
   const live = new Set<string>()

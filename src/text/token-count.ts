@@ -1,3 +1,4 @@
+import { wrongInput } from '../core/wrong-input.ts'
 import { splitLongRuns } from './long-runs.ts'
 
 /** A number of tokens, and whether it is only an estimate. */
@@ -30,6 +31,16 @@ const loaded = new Map<ExactEncoding, Promise<TokenCounter>>()
 
 /** Makes `encoding` count with `counter`; its counts are taken as exact. Returns the way to undo it. */
 export function registerTokenCounter(encoding: string, counter: TokenCounter): () => void {
+  if (typeof encoding !== 'string' || encoding === '') {
+    throw wrongInput(
+      'registerTokenCounter',
+      'encoding',
+      'must be the name of an encoding, a string',
+    )
+  }
+  if (typeof counter !== 'function') {
+    throw wrongInput('registerTokenCounter', 'counter', 'must be a function that counts a text')
+  }
   registered.set(encoding, counter)
   return () => {
     if (registered.get(encoding) === counter) registered.delete(encoding)

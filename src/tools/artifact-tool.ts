@@ -1,5 +1,6 @@
 import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
+import { isObject } from '../core/wrong-input.ts'
 import type { Tokenizable } from '../text/tokenizable.ts'
 import type { InferArguments, InputSchema } from './input-schema.ts'
 import { Tool } from './tool.ts'
@@ -20,12 +21,13 @@ export interface ArtifactToolOptions<S extends InputSchema = InputSchema>
  */
 export class ArtifactTool<S extends InputSchema = InputSchema> extends Tool<S> {
   constructor(options: ArtifactToolOptions<S>) {
-    if ('artifactConstructor' in options) throw noArtifacts()
-    const { handler } = options
-    super({
-      ...options,
-      handler: async (args, context) => String(await handler(args, context)),
-    })
+    // What is no object is refused as that of a tool is.
+    const given = options as Partial<ArtifactToolOptions<S>> | null | undefined
+    if (isObject(given) && 'artifactConstructor' in given) throw noArtifacts()
+    const handler = given?.handler
+    const answer: ToolOptions<S>['handler'] = async (args, context) =>
+      String(await handler?.(args, context))
+    super({ ...options, handler: typeof handler === 'function' ? answer : (handler as never) })
   }
 
   static isArtifactTool(value: unknown): value is ArtifactTool {

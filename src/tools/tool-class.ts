@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.ts'
 import { parseOrThrow } from '../core/record.ts'
 import { thrownText } from '../core/thrown-text.ts'
 import type { TrustTier } from '../core/trust.ts'
+import { requireOptions } from '../core/wrong-input.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { type Executable, execute } from './execution.ts'
 import type { InputSchema, Validation, Validator } from './input-schema.ts'
@@ -85,6 +86,7 @@ export class Tool<S extends InputSchema = InputSchema> {
 
   /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
   executor(context: ExecutionContext = {}): (args: unknown) => Promise<ToolOutput> {
+    requireOptions('tool.executor', context)
     return async (args) => execute(this.#executable, context, args)
   }
 

@@ -1,4 +1,5 @@
 import { BobbinError } from '../core/error.ts'
+import { isIterable, wrongInput } from '../core/wrong-input.ts'
 import { ArtifactTool } from './artifact-tool.ts'
 import { Tool } from './tool.ts'
 import type { CollisionPolicy } from './tool-options.ts'
@@ -15,6 +16,7 @@ export class ToolRegistry implements Iterable<Tool> {
   #list: readonly Tool[] | undefined
 
   constructor(tools: Iterable<Tool> = []) {
+    requireList('ToolRegistry', tools)
     for (const tool of tools) this.register(tool)
   }
 
@@ -34,6 +36,7 @@ export class ToolRegistry implements Iterable<Tool> {
 
   /** Adds every tool of another registry. */
   merge(other: Iterable<Tool>, onCollision?: CollisionPolicy): this {
+    requireList('registry.merge', other)
     for (const tool of other) this.register(tool, onCollision)
     return this
   }
@@ -75,6 +78,11 @@ export class ToolRegistry implements Iterable<Tool> {
   [Symbol.iterator](): IterableIterator<Tool> {
     return this.#tools.values()
   }
+}
+
+function requireList(of: string, tools: unknown): void {
+  if (isIterable(tools)) return
+  throw wrongInput(of, 'tools', 'must be a list of tools, or another registry')
 }
 
 function requireOpen(registry: ToolRegistry, tool: string): void {

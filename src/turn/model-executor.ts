@@ -1,5 +1,6 @@
 import { BobbinError } from '../core/error.ts'
 import { unwaited } from '../core/thenable.ts'
+import { requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { Finish, ModelEvent } from '../model/model-event.ts'
 import type { ToolChoice } from '../model/tool-definition.ts'
@@ -26,6 +27,11 @@ export interface ModelExecutorOptions {
 
 /** The built-in executor: asks a model, passes on what streams by, and gives its decision. */
 export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Executor {
+  if (typeof (model as Model | null | undefined)?.stream !== 'function') {
+    const rule = "must be a model, such as `openaiResponses({ client: new OpenAI(), model: '…' })`"
+    throw wrongInput('modelExecutor', 'model', rule)
+  }
+  requireOptions('modelExecutor', asks, ['toolChoice', 'maxSilenceMs'])
   return async (ctx, helpers) => {
     let isStreamed = false
     for await (const event of eventsOf(model, asks, ctx, helpers)) {

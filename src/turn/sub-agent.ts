@@ -1,5 +1,6 @@
 import { BobbinError } from '../core/error.ts'
 import type { TrustTier } from '../core/trust.ts'
+import { requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { InferArguments, InputSchema } from '../tools/input-schema.ts'
 import { Tool } from '../tools/tool.ts'
 import type { ToolContext } from '../tools/tool-context.ts'
@@ -57,14 +58,16 @@ const TASK_SCHEMA = {
  * on where the first one ended; its gates surface in the turn around it.
  */
 export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentOptions<S>): Tool {
+  checkSubAgent(options)
   const { name, description, agent, trust, timeoutMs = NESTED_TIMEOUT_MS } = options
+  const { inputSchema = TASK_SCHEMA } = options
   // Options that cannot work are found when the tool is made, not when it is first called.
   runnerSettings(agent)
   const messageOf = options.message as ((args: unknown) => string) | undefined
   const tool = new Tool({
     name,
     description,
-    inputSchema: options.inputSchema ?? TASK_SCHEMA,
+    inputSchema,
     effect: 'idempotent',
     timeoutMs,
     ...(trust !== undefined && { trust }),
@@ -75,6 +78,16 @@ export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentO
   })
   setUpInside(tool, (outer) => nestedSettings(agent, outer))
   return tool
+}
+
+const OPTIONS = ['name', 'description', 'agent', 'inputSchema', 'message', 'trust', 'timeoutMs']
+
+function checkSubAgent(options: unknown): void {
+  requireOptions('subAgent', options, OPTIONS)
+  const { message } = options as Readonly<Record<string, unknown>>
+  if (message !== undefined && typeof message !== 'function') {
+    throw wrongInput('subAgent', 'message', 'must be a function from arguments to a text')
+  }
 }
 
 function taskOf(args: unknown): string {

@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { type IdSource, randomId } from '../../core/ids.ts'
+import { requireOptions } from '../../core/wrong-input.ts'
 import { assertDigest } from '../../spool/digest-name.ts'
 import { indexedReader } from '../../spool/indexed-reader.ts'
 import type { LineIndex } from '../../spool/line-index.ts'
 import { spoolCorrupt, spoolNotFound } from '../../spool/spool-errors.ts'
-import { assertGrace, assertQuota } from '../../spool/spool-settings.ts'
+import { assertGrace, assertLive, assertQuota } from '../../spool/spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from '../../spool/spool-store.ts'
 import { holdErrors } from '../../spool/unread-stream.ts'
 import { blockCache } from './block-cache.ts'
@@ -31,11 +32,14 @@ export interface FileSpoolOptions {
   readonly fileSystem?: FileSystem
 }
 
+const OPTIONS = ['tenant', 'quotaBytes', 'clock', 'newId', 'fileSystem']
+
 /** How many verified blocks a store keeps at hand: 2 MB. */
 const CACHED_BLOCKS = 8
 
 /** A durable, content-addressed spool store in a folder; made on the first write. */
 export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolStore {
+  requireOptions('fileSpool', options, OPTIONS)
   const { clock = systemClock, newId = randomId, fileSystem = nodeFileSystem } = options
   const folder = spoolFolder(path, options.tenant)
   const disk = forWriting(fileSystem)
@@ -62,7 +66,8 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
   return {
     durable: true,
 
-    async write(data, { signal } = {}) {
+    async write(data, how) {
+      const signal = how?.signal
       // A folder has to be there before the first byte is asked for.
       holdErrors(data)
       const reservation = await quota.reserve()
@@ -115,6 +120,7 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
     },
 
     async sweep(live, { graceMs = DEFAULT_GRACE_MS } = {}) {
+      assertLive(live)
       return sweepFolder(disk, folder, {
         live,
         olderThan: clock.now() - assertGrace(graceMs),

@@ -1,8 +1,9 @@
 import type { Sql } from 'postgres'
 import { BobbinError } from '../../core/error.ts'
 import { thrownText } from '../../core/thrown-text.ts'
+import { requireOptions } from '../../core/wrong-input.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { createStore, type StoreOptions } from '../../store/create-store.ts'
+import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { postgresConnection } from './postgres-connection.ts'
@@ -30,15 +31,20 @@ export interface PostgresStoreOptions extends StoreOptions {
   readonly spool?: SpoolStore
 }
 
+const OPTIONS = [
+  ...STORE_OPTIONS,
+  'url',
+  'client',
+  'schema',
+  'connections',
+  'retryTimeoutMs',
+  'spool',
+]
+
 /** A store in PostgreSQL, connected on first use, for many processes on many machines. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  const {
-    url,
-    client,
-    schema = 'public',
-    connections = 10,
-    retryTimeoutMs = 5000,
-  } = (options as PostgresStoreOptions | undefined) ?? {}
+  requireOptions('postgresStore', options, OPTIONS)
+  const { url, client, schema = 'public', connections = 10, retryTimeoutMs = 5000 } = options
   if ((url === undefined) === (client === undefined)) {
     throw invalidInput('options', 'must have either `url` or `client`')
   }

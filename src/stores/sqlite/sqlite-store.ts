@@ -1,5 +1,6 @@
+import { requireOptions } from '../../core/wrong-input.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { createStore, type StoreOptions } from '../../store/create-store.ts'
+import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { fileSpool } from '../fs/file-spool.ts'
@@ -21,6 +22,8 @@ export interface SqliteStoreOptions extends StoreOptions {
   readonly busyTimeoutMs?: number
 }
 
+const OPTIONS = [...STORE_OPTIONS, 'database', 'spool', 'busyTimeoutMs']
+
 /**
  * A store in one SQLite file, opened on first use, with every commit synced; larger bytes lie in
  * `<path>.spool/` beside it.
@@ -29,6 +32,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   if (typeof path !== 'string' || path === '' || path.startsWith(':') || path.startsWith('file:')) {
     throw invalidInput('path', 'must be the path of a file; `memoryStore()` keeps nothing on disk')
   }
+  requireOptions('sqliteStore', options, OPTIONS)
   const { database, busyTimeoutMs = 5000 } = options
   const open = () => (database === undefined ? openDatabase(path) : adoptDatabase(database))
   const spool =

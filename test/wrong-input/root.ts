@@ -1,0 +1,167 @@
+import { checksum } from '../../src/core/checksum.ts'
+import { ArgumentPreview } from '../../src/model/argument-preview.ts'
+import { inlineBySize } from '../../src/prompt/inline-by-size.ts'
+import { Memory } from '../../src/records/memory.ts'
+import { Message } from '../../src/records/message.ts'
+import { Retrievable } from '../../src/records/retrievable.ts'
+import { Thought } from '../../src/records/thought.ts'
+import { ToolCall } from '../../src/records/tool-call.ts'
+import { Media } from '../../src/spool/media.ts'
+import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/media-reader.ts'
+import { memorySpool } from '../../src/spool/memory-spool.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { redactKeys } from '../../src/store/redact-keys.ts'
+import { sweepSpool } from '../../src/store/sweep-spool.ts'
+import { Identity } from '../../src/text/identity.ts'
+import { registerTokenCounter } from '../../src/text/token-count.ts'
+import { Tokenizable } from '../../src/text/tokenizable.ts'
+import { ArtifactTool } from '../../src/tools/artifact-tool.ts'
+import { Tool } from '../../src/tools/tool.ts'
+import { ToolRegistry } from '../../src/tools/tool-registry.ts'
+import { modelExecutor } from '../../src/turn/model-executor.ts'
+import { subAgent } from '../../src/turn/sub-agent.ts'
+import { RUNNER } from './turns.ts'
+import { EVERY_KIND, type WayIn, way } from './values.ts'
+
+/** Options without a name that is known, and not left out by `null`. */
+const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
+
+const tool = { name: 'a', description: 'a', inputSchema: { type: 'object' as const } }
+const made = new Tool({ ...tool, handler: () => 'x' })
+const agent = { executor: async () => ({ answer: 'x' }) }
+const spool = memorySpool()
+const reader = await spool.write('x')
+const media = new Media({
+  kind: 'document',
+  trustTier: 'third-party',
+  modalityHazard: 'inert',
+  mimeType: 'text/plain',
+  filename: 'a',
+  reader: spoolMedia(reader),
+})
+const stored = (await media.spooled(spool)).toJSON()
+
+/** Every way into the root, by what it exports; artifacts and stores have lists of their own. */
+export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
+  ArgumentPreview: [
+    way(
+      'preview.push',
+      (delta) => new ArgumentPreview().push(delta),
+      ...(['text', 'empty text'] as const),
+    ),
+  ],
+  ArtifactTool: [
+    way('new ArtifactTool', (options) => new ArtifactTool(options)),
+    way(
+      'new ArtifactTool({ handler })',
+      (handler) => new ArtifactTool({ ...tool, handler }),
+      'function',
+    ),
+  ],
+  // It is thrown, not asked.
+  BobbinError: [],
+  Identity: [way('new Identity', (raw) => new Identity(raw))],
+  Media: [
+    way('new Media', (raw) => new Media(raw)),
+    way('Media.fromJSON', (json) => Media.fromJSON(json, { spool })),
+    way('Media.fromJSON(json, context)', (context) => Media.fromJSON(stored, context)),
+  ],
+  Memory: [way('new Memory', (raw) => new Memory(raw))],
+  Message: [way('new Message', (raw) => new Message(raw))],
+  Retrievable: [way('new Retrievable', (raw) => new Retrievable(raw))],
+  Thought: [way('new Thought', (raw) => new Thought(raw))],
+  Tokenizable: [way('new Tokenizable', (text) => new Tokenizable(text), 'text', 'empty text')],
+  Tool: [
+    way('new Tool', (options) => new Tool(options)),
+    way('new Tool({ handler })', (handler) => new Tool({ ...tool, handler }), 'function'),
+    way('tool.executor', (context) => made.executor(context), ...OPTIONS),
+    way('tool.executor()(args)', (args) => made.executor()(args), 'object'),
+  ],
+  ToolCall: [
+    way('new ToolCall', (raw) => new ToolCall(raw)),
+    way('ToolCall.fromJSON', (json) => ToolCall.fromJSON(json)),
+  ],
+  ToolRegistry: [
+    way('new ToolRegistry', (tools) => new ToolRegistry(tools), 'undefined', 'list', 'map'),
+    way('registry.register', (one) => new ToolRegistry().register(one)),
+    way('registry.merge', (tools) => new ToolRegistry().merge(tools), 'list', 'map'),
+  ],
+  TurnRunner: RUNNER,
+  blobMedia: [way('blobMedia', (blob) => blobMedia(blob))],
+  bytesMedia: [
+    way('bytesMedia', (bytes) => bytesMedia(bytes)),
+    way('bytesMedia(bytes, facts)', (facts) => bytesMedia(new Uint8Array(1), facts), ...OPTIONS),
+  ],
+  // Whatever has no form in JSON has one here, or throws a plain TypeError, as the documents say.
+  canonicalStringify: [],
+  checksum: [way('checksum', (name) => checksum(name, {}), 'text', 'empty text')],
+  inlineBySize: [way('inlineBySize', (limit) => inlineBySize(limit))],
+  // They tell what is what of anything.
+  isBobbinError: [],
+  isInstanceOf: [],
+  memorySpool: [
+    way('memorySpool', (options) => memorySpool(options), ...OPTIONS),
+    way('spool.write', (data) => spool.write(data), 'list', 'text', 'empty text', 'map'),
+    way('spool.read', (digest) => spool.read(digest)),
+    way('spool.delete', (digest) => spool.delete(digest)),
+    way('spool.sweep', (live) => spool.sweep(live), 'map'),
+    way(
+      'spool.sweep(live, { graceMs })',
+      (graceMs) => spool.sweep(new Set([reader.digest]), { graceMs }),
+      ...(['undefined', 'number'] as const),
+    ),
+  ],
+  modelExecutor: [way('modelExecutor', (model) => modelExecutor(model))],
+  redactKeys: [way('redactKeys', (pattern) => redactKeys(pattern))],
+  registerTokenCounter: [
+    way('registerTokenCounter', (name) => registerTokenCounter(name, () => 1)(), 'text'),
+    way(
+      'registerTokenCounter(encoding, counter)',
+      (counter) => registerTokenCounter('a', counter)(),
+      'function',
+    ),
+  ],
+  spoolMedia: [way('spoolMedia', (given) => spoolMedia(given))],
+  streamMedia: [
+    way('streamMedia', (open) => streamMedia(open), 'function'),
+    way('streamMedia(open, facts)', (facts) => streamMedia(() => '', facts), ...OPTIONS),
+  ],
+  subAgent: [
+    way('subAgent', (options) => subAgent(options)),
+    way('subAgent({ agent })', (given) => subAgent({ ...tool, agent: given })),
+    way(
+      'subAgent({ message })',
+      (message) => subAgent({ ...tool, agent, message }),
+      ...(['undefined', 'function'] as const),
+    ),
+    way(
+      'subAgent({ inputSchema })',
+      (inputSchema) => subAgent({ ...tool, agent, inputSchema }),
+      'undefined',
+    ),
+    way('subAgent({ mesage })', (mesage) => subAgent({ ...tool, agent, mesage } as never)),
+  ],
+  sweepSpool: [
+    way('sweepSpool', (store) => sweepSpool(store)),
+    way('sweepSpool(store, spool)', (given) => sweepSpool(memoryStore(), given), 'undefined'),
+    way(
+      'sweepSpool(store, spool, options)',
+      (options) => sweepSpool(memoryStore(), memorySpool(), options),
+      ...OPTIONS,
+    ),
+  ],
+}
+
+/** Guards take everything, and say no. */
+export const GUARDS: readonly WayIn[] = [
+  Identity.isIdentity,
+  Media.isMedia,
+  Memory.isMemory,
+  Message.isMessage,
+  Retrievable.isRetrievable,
+  Thought.isThought,
+  ToolCall.isToolCall,
+  Tokenizable.isTokenizable,
+  Tool.isTool,
+  ArtifactTool.isArtifactTool,
+].map((guard) => way(guard.name, (value) => guard(value), ...EVERY_KIND))

@@ -1,4 +1,5 @@
 import { BobbinError } from '../core/error.ts'
+import { wrongInput } from '../core/wrong-input.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { spoolNotFound } from '../spool/spool-errors.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -11,8 +12,16 @@ import type { Store } from './store.ts'
  */
 export function storedResults(
   store: Pick<Store, 'blob' | 'spool'>,
-  spool: Pick<SpoolStore, 'read'> | undefined = store.spool,
+  given?: Pick<SpoolStore, 'read'>,
 ): Pick<SpoolStore, 'read'> {
+  if (typeof (store as Store | null | undefined)?.blob !== 'function') {
+    throw wrongInput('storedResults', 'store', 'must be a store: small results lie in it')
+  }
+  const spool = given === undefined ? store.spool : given
+  if (spool !== undefined && typeof (spool as SpoolStore | null)?.read !== 'function') {
+    const rule = "must be a spool store, or be left out for the store's own"
+    throw wrongInput('storedResults', 'spool', rule)
+  }
   return {
     async read(digest): Promise<SpoolReader> {
       const blob = await store.blob(digest)

@@ -11,6 +11,7 @@ import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { redactKeys } from '../../src/store/redact-keys.ts'
+import { storedResults } from '../../src/store/stored-results.ts'
 import { sweepSpool } from '../../src/store/sweep-spool.ts'
 import { Identity } from '../../src/text/identity.ts'
 import { registerTokenCounter } from '../../src/text/token-count.ts'
@@ -125,6 +126,10 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
   streamMedia: [
     way('streamMedia', (open) => streamMedia(open), 'function'),
     way('streamMedia(open, facts)', (facts) => streamMedia(() => '', facts), ...OPTIONS),
+  ],
+  storedResults: [
+    way('storedResults', (store) => storedResults(store)),
+    way('storedResults(store, spool)', (given) => storedResults(memoryStore(), given), 'undefined'),
   ],
   subAgent: [
     way('subAgent', (options) => subAgent(options)),

@@ -2,6 +2,7 @@ import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error-codes.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
+import { isIterable, wrongInput } from '../core/wrong-input.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { SelfDescribingSchema } from '../tools/input-schema.ts'
@@ -47,6 +48,10 @@ type Calls = ReadonlyMap<string, readonly Artifact[]>
 
 /** Makes one ephemeral tool for each query that some artifact of the context answers. */
 export function forgeTools(context: ForgeContext, selection: Selection): ToolRegistry {
+  if (!isIterable((context as ForgeContext | null | undefined)?.turnToolCalls)) {
+    const rule = 'must be a list of calls, such as that of the context of a dispatch'
+    throw wrongInput('forgeTools', 'turnToolCalls', rule)
+  }
   const calls = artifactCalls(context, selection)
   const queries = new Map<string, Query>()
   for (const artifact of [...calls.values()].flat()) {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../core/json.ts'
+import { isObject, wrongInput } from '../core/wrong-input.ts'
 
 /** How a value can be compared. */
 export const FILTER_OPERATORS = [
@@ -29,6 +30,16 @@ const TESTS: { readonly [O in FilterOperator]: Test } = {
       : Array.isArray(value) && value.includes(operand),
   greater: (value, operand) => compare(value, operand) > 0,
   less: (value, operand) => compare(value, operand) < 0,
+}
+
+/** Refuses what no item can be tested by; `on` names the member that says what is tested. */
+export function requireCondition(on: 'field' | 'column', condition: unknown): void {
+  const example = `such as \`{ ${on}: 'status', operator: 'equals', value: 'ok' }\``
+  if (!isObject(condition)) throw wrongInput('filter', 'condition', `must be an object, ${example}`)
+  const operator: unknown = Reflect.get(condition, 'operator')
+  if (!(FILTER_OPERATORS as readonly unknown[]).includes(operator)) {
+    throw wrongInput('filter', 'operator', `must be one of ${FILTER_OPERATORS.join(', ')}`)
+  }
 }
 
 /** Whether a value, or its absence, satisfies one condition. */

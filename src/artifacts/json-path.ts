@@ -9,6 +9,10 @@ const MAX_STEPS = 100
 
 /** Reads a path such as `users[0].name`, `["a.b"].c` or `/users/0/name` (a JSON Pointer); empty is the root. */
 export function parsePath(text: string): JsonPath {
+  if (typeof text !== 'string') {
+    const message = "A path must be a string, such as `users[0].name`; the root is `''`."
+    throw new BobbinError('E_INVALID_PATH', message, { path: typeof text })
+  }
   if (text.startsWith('/')) {
     const steps = text.slice(1).split('/')
     if (steps.length > MAX_STEPS) throw unreadable(text)

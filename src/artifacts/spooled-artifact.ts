@@ -1,6 +1,7 @@
 import { brandOf, isInstanceOf } from '../core/brand.ts'
 import { BobbinError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
+import { requireNumber, requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { Artifact } from '../spool/artifact.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
@@ -133,12 +134,16 @@ export class SpooledArtifact implements Artifact {
 
   /** Line `number`, counted from 0; `undefined` when there is none. */
   async line(number: number): Promise<string | undefined> {
+    requireNumber('artifact.line', 'number', number)
     if (!Number.isInteger(number) || number < 0) return undefined
     return (await this.cat(number, number + 1))[0]
   }
 
   /** Lines with their numbers, what was cut off them, and where to go on. */
-  window(range: LineRange, limits: Partial<WindowLimits> = {}): Promise<LineWindow> {
+  async window(range: LineRange, limits: Partial<WindowLimits> = {}): Promise<LineWindow> {
+    requireOptions('artifact.window', range)
+    requireNumber('artifact', 'start', range.start)
+    requireNumber('artifact', 'end', range.end)
     const start = clamp(range.start, 0, this.lineCount())
     const end = clamp(range.end, start, this.lineCount())
     const offset = clamp(range.offset ?? 0, 0, this.byteLength())
@@ -146,7 +151,11 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** The last lines with their numbers and what was cut off them. */
-  tailWindow(count: number, limits: Partial<WindowLimits> = {}): Promise<readonly LineText[]> {
+  async tailWindow(
+    count: number,
+    limits: Partial<WindowLimits> = {},
+  ): Promise<readonly LineText[]> {
+    requireNumber('artifact.tail', 'count', count)
     const lines = clamp(count, 0, this.lineCount())
     return readTail(this.#reader, lines, { ...METHOD_LIMITS, ...limits })
   }
@@ -157,7 +166,10 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** What `lines` gives, thousands of short lines at a time: several times faster where there are millions. */
-  async *lineBatches({ start = 0, signal }: LinesOptions = {}): AsyncGenerator<readonly string[]> {
+  async *lineBatches(options: LinesOptions = {}): AsyncGenerator<readonly string[]> {
+    requireOptions('artifact.lines', options)
+    const { start = 0, signal } = options
+    requireNumber('artifact.lines', 'start', start)
     const end = this.lineCount()
     const pace = pacer()
     for (let at = clamp(start, 0, end); at < end; ) {
@@ -170,10 +182,9 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** Lines that match, with their numbers, what was left out, and a cursor to go on. */
-  async grep(
-    pattern: string | RegExp,
-    { context, ...options }: GrepOptions = {},
-  ): Promise<SearchAnswer> {
+  async grep(pattern: string | RegExp, given: GrepOptions = {}): Promise<SearchAnswer> {
+    requireOptions('artifact.grep', given)
+    const { context, ...options } = given
     const around = context === undefined ? {} : { before: context, after: context }
     const { ignoreCase, ...wanted } = regexpPattern(pattern, options.literal)
     return searchSpool(this.#reader, {
@@ -185,7 +196,10 @@ export class SpooledArtifact implements Artifact {
   }
 
   /** How many tokens the text is; measured on samples and marked as an estimate when it is large. */
-  estimateTokens(encoding = 'o200k_base'): Promise<TokenCount> {
+  async estimateTokens(encoding = 'o200k_base'): Promise<TokenCount> {
+    if (typeof encoding !== 'string') {
+      throw wrongInput('artifact.estimateTokens', 'encoding', 'must be a string')
+    }
     return spooledTokens(this.#reader, encoding)
   }
 
@@ -193,8 +207,8 @@ export class SpooledArtifact implements Artifact {
   async asString(limit = DEFAULT_TEXT_LIMIT): Promise<string> {
     const actual = this.byteLength()
     // Said this way round, a limit that is no number refuses too.
-    if (!(actual <= limit)) {
-      const message = `The artifact has ${actual} bytes, more than the limit of ${limit}: read a part with \`cat\` or \`grep\`, or raise the limit.`
+    if (typeof limit !== 'number' || !(actual <= limit)) {
+      const message = `The artifact has ${actual} bytes, more than the limit of ${String(limit)}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
     }
     if (this.#reader instanceof SmallText) return this.#reader.text

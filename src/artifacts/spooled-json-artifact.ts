@@ -1,6 +1,7 @@
 import { brief } from '../core/cut-text.ts'
 import { isBobbinError } from '../core/error.ts'
 import type { JsonValue } from '../core/json.ts'
+import { requireNumber, requireOptions } from '../core/wrong-input.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8 } from '../spool/line-text.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -16,7 +17,7 @@ import {
   scanMembers,
   valueTooLarge,
 } from './json-document.ts'
-import type { FilterOperand, FilterOperator } from './json-filter.ts'
+import { type FilterOperand, type FilterOperator, requireCondition } from './json-filter.ts'
 import {
   type ItemRange,
   type ItemsEnd,
@@ -115,6 +116,8 @@ export class SpooledJsonArtifact extends SpooledArtifact {
    * 1 MB.
    */
   async slice(start: number, end: number, options: JsonRange = {}): Promise<JsonValue[]> {
+    requireNumber('artifact.slice', 'start', start)
+    requireNumber('artifact.slice', 'end', end)
     return this.#collect({ ...options, start, end }, valueOf)
   }
 
@@ -129,6 +132,7 @@ export class SpooledJsonArtifact extends SpooledArtifact {
 
   /** The first 10,000 items in the range that satisfy a condition; those above 1 MB are passed over. */
   async filter(condition: JsonCondition, range: JsonRange = {}): Promise<JsonValue[]> {
+    requireCondition('field', condition)
     const { operator, value } = condition
     const field = lookUpSteps(parsePath(condition.field))
     return this.#collect(range, function* (item) {
@@ -187,10 +191,12 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   }
 
   async #collect(
-    { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options }: JsonRange,
+    range: JsonRange,
     pick: (item: JsonItem) => Steps<JsonValue | undefined>,
     limit = MAX_ITEMS,
   ): Promise<JsonValue[]> {
+    requireOptions('artifact', range)
+    const { path = '', start = 0, end = Number.POSITIVE_INFINITY, ...options } = range
     const picked: JsonValue[] = []
     await this.walk(path, { ...options, start: Math.max(0, start), end }, function* (item) {
       const value = yield* pick(item)
@@ -202,6 +208,7 @@ export class SpooledJsonArtifact extends SpooledArtifact {
   }
 
   async #at(path: string, options: Pick<ScanOptions, 'signal'> = {}): Promise<JsonPlace> {
+    requireOptions('artifact', options)
     const steps = parsePath(path)
     return locate(this.reader, await rootOf(this.reader), steps, options)
   }

@@ -1,5 +1,6 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
+import { requireOptions, wrongInput } from '../core/wrong-input.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { type MarkdownBlock, MarkdownBlocks, type MarkdownPlace } from './markdown-blocks.ts'
 import { linkDefinition, linkReader, type MarkdownLink, PIECE_CHARS } from './markdown-links.ts'
@@ -69,6 +70,10 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
     heading: string,
     scan: MarkdownScan = {},
   ): Promise<{ readonly start: number; readonly end: number; readonly heading: MarkdownHeading }> {
+    if (typeof heading !== 'string') {
+      const rule = "must be a string: a heading's text, or its line such as `'7'`"
+      throw wrongInput('artifact.section', 'heading', rule)
+    }
     const wanted = heading
       .trim()
       .replace(/^#{1,6} +/, '')
@@ -95,9 +100,11 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
 
   /** Goes over the blocks until `visit` gives false; gives the place to go on at when time was up. */
   async blocks(
-    { start = 0, opened, maxMs = Number.POSITIVE_INFINITY, signal }: MarkdownScan,
+    scan: MarkdownScan,
     visit: (block: MarkdownBlock) => boolean | Promise<boolean>,
   ): Promise<MarkdownPlace | undefined> {
+    requireOptions('artifact', scan)
+    const { start = 0, opened, maxMs = Number.POSITIVE_INFINITY, signal } = scan
     const text = opened === undefined ? undefined : await this.line(opened)
     const inside = opened === undefined || text === undefined ? undefined : { line: opened, text }
     const blocks = new MarkdownBlocks(start, inside)
@@ -124,6 +131,7 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
     scan: MarkdownScan,
     visit: (link: MarkdownLink) => boolean,
   ): Promise<MarkdownPlace | undefined> {
+    requireOptions('artifact', scan)
     const definitions = new Map<string, string>()
     const { signal } = scan
     const whole = { maxMs: DEFINITIONS_MS, ...(signal && { signal }) }

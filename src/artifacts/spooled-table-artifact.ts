@@ -1,10 +1,16 @@
 import { brief } from '../core/cut-text.ts'
 import { BobbinError } from '../core/error.ts'
+import { requireNumber, requireOptions, wrongInput } from '../core/wrong-input.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
 import type { CsvRow } from './csv-scanner.ts'
 import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
 import { type ItemPosition, itemCursor, readItemCursor } from './cursor.ts'
-import { type FilterOperand, type FilterOperator, satisfies } from './json-filter.ts'
+import {
+  type FilterOperand,
+  type FilterOperator,
+  requireCondition,
+  satisfies,
+} from './json-filter.ts'
 import type { Query } from './query.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
 import type { Steps } from './steps.ts'
@@ -65,11 +71,14 @@ export class SpooledTableArtifact extends SpooledArtifact {
 
   /** Rows `start` to before `end`, counted from 0 behind the header, at most 10,000. */
   async rows(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[][]> {
+    requireNumber('artifact.rows', 'start', start)
+    requireNumber('artifact.rows', 'end', end)
     return this.#collect({ start, end }, () => true)
   }
 
   /** How many rows there are behind the header. */
   async rowCount(options: Pick<RowScan, 'signal'> = {}): Promise<number> {
+    requireOptions('artifact.rowCount', options)
     let last = 0
     await scanRows(this.reader, await dialectOf(this.reader), options, ({ index }) => {
       last = index
@@ -81,13 +90,16 @@ export class SpooledTableArtifact extends SpooledArtifact {
   /** The first 10,000 rows that satisfy a condition. */
   async filter(
     condition: TableCondition,
-    { start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {},
+    range: { start?: number; end?: number } = {},
   ): Promise<string[][]> {
+    requireOptions('artifact.filter', range)
+    const { start = 0, end = Number.POSITIVE_INFINITY } = range
     return this.#collect({ start, end }, await this.condition(condition))
   }
 
   /** How often each value of a column occurs. */
   async countBy(column: string, options: Pick<RowScan, 'signal'> = {}): Promise<GroupCounts> {
+    requireOptions('artifact.countBy', options)
     const position = await this.columnPosition(column)
     const counts = new Map<string, number>()
     let otherRows = 0
@@ -152,11 +164,9 @@ export class SpooledTableArtifact extends SpooledArtifact {
   }
 
   /** A test for rows; `E_INVALID_PATH` with the columns there are when there is no such column. */
-  async condition({
-    column,
-    operator,
-    value,
-  }: TableCondition): Promise<(row: TableRow) => boolean> {
+  async condition(condition: TableCondition): Promise<(row: TableRow) => boolean> {
+    requireCondition('column', condition)
+    const { column, operator, value } = condition
     const position = await this.columnPosition(column)
     return ({ cells }) => {
       const cell = cells[position] ?? ''
@@ -167,6 +177,10 @@ export class SpooledTableArtifact extends SpooledArtifact {
 
   /** Where a column is: by its name, or by its position from 0; `known` are the columns, once they were read. */
   async columnPosition(column: string, known?: readonly string[]): Promise<number> {
+    if (typeof column !== 'string') {
+      const rule = "must be a string: a column's name, or its position from `'0'` on"
+      throw wrongInput('artifact', 'column', rule)
+    }
     const columns = known ?? (await this.columns())
     const named = columns.indexOf(column)
     if (named !== -1) return named

@@ -23,6 +23,12 @@ export function requireOptions(of: string, options: unknown, names?: readonly st
   }
 }
 
+/** Refuses what is not of the type of numbers; what `NaN` means is for the function to say. */
+export function requireNumber(of: string, path: string, value: unknown): void {
+  if (typeof value === 'number') return
+  throw wrongInput(of, path, 'must be a number')
+}
+
 /** True for what has members, functions apart. */
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null

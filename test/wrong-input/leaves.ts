@@ -1,3 +1,10 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
+import { foundry } from '../../src/providers/foundry/index.ts'
+import { gemini } from '../../src/providers/gemini/index.ts'
+import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
 import {
   eventRecorder,
   loopbackProvider,
@@ -63,8 +70,16 @@ const oneWire = (api: WireApi): readonly WayIn[] => {
 /** Options are an object or left out; dates and maps are objects without any that is known. */
 const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
 
+const openai = new OpenAI({ apiKey: 'k' })
 const api: WireApi = 'openai-chat'
 const loopback = (options: object) => loopbackProvider({ api, exchanges: [], ...options })
+
+/** A model is made of a client and a name. */
+const modelWays = (make: (options: never) => unknown, client: object): readonly WayIn[] => [
+  way(make.name, make),
+  way(`${make.name}({ client })`, (given) => make({ client: given, model: 'm' } as never)),
+  way(`${make.name}({ model })`, (model) => make({ client, model } as never), 'text'),
+]
 
 /** Every way into the entry points beside the root, by what they export. */
 export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
@@ -74,6 +89,11 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
     way('wire(api, { secret })', (secret) => wire(api, { secret }), 'undefined'),
     ...APIS.flatMap(oneWire),
   ],
+  openaiResponses: modelWays(openaiResponses, openai),
+  openaiChat: modelWays(openaiChat, openai),
+  foundry: modelWays(foundry, openai),
+  anthropicMessages: modelWays(anthropicMessages, new Anthropic({ apiKey: 'k' })),
+  gemini: modelWays(gemini, new GoogleGenAI({ apiKey: 'k' })),
   eventRecorder: [way('eventRecorder', eventRecorder)],
   loopbackProvider: [
     way('loopbackProvider', loopbackProvider),

@@ -1,6 +1,6 @@
 import { SETTLEMENTS } from '../records/tool-call.ts'
 import type { Store } from '../store/store.ts'
-import { showBytes } from './amounts.ts'
+import { showBytes, showDuration } from './amounts.ts'
 import { briefArgs, oneLine, settlementSign, shortId } from './call-lines.ts'
 import type { CallsValues } from './calls-options.ts'
 import { eachCall, type FoundCall, findConversation } from './find-record.ts'
@@ -81,7 +81,7 @@ export function callLines(paint: Paint): (found: FoundCall) => string {
       shortId(id).padEnd(13),
       paint.bold(oneLine(tool, 64)),
       shown,
-      paint.dim(`${took} ms ${sizeOf(found)}`.trim()),
+      paint.dim(`${showDuration(took)} ${sizeOf(found)}`.trim()),
       ...(settlement === 'ok' ? [] : [paint.yellow(settlement)]),
       ...(count > 1 ? [paint.yellow(`×${count}`)] : []),
     ]

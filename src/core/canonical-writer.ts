@@ -158,7 +158,7 @@ export function flatText(value: object, keys: string[]): string | undefined {
 }
 
 /** Steps into a container, unless that is a circle, too deep or one too many. */
-function enter(sink: Sink, value: object, depth: number): void {
+function enter(sink: Pick<Sink, 'ancestors' | 'left'>, value: object, depth: number): void {
   const { ancestors } = sink
   // The ancestor at the last depth that is a power of two stands in for all (Brent's cycle finding);
   // only at the limit are all of them compared.
@@ -176,6 +176,59 @@ function enter(sink: Sink, value: object, depth: number): void {
     `The value nests deeper than ${CANONICAL_DEPTH_LIMIT} levels, counted from its top; flatten it, or pass the deep part as text.`,
     { limit: CANONICAL_DEPTH_LIMIT },
   )
+}
+
+/**
+ * Throws what the writer would in the end throw for a value of too many members, and spares the seconds in which it
+ * would write the first of them. Gives up where only the writer knows how to go on.
+ */
+export function refuseTooLarge(value: object, depth: number): void {
+  measure({ ancestors: [], left: CANONICAL_MEMBER_LIMIT, sizes: new Map() }, value, depth)
+}
+
+interface Measuring extends Pick<Sink, 'ancestors' | 'left'> {
+  /** What large parts hold: one that is shared is gone over once, however often it stands there. */
+  readonly sizes: Map<object, number>
+}
+
+const LARGE_PART = 1024
+const MAX_PARTS = 10_000
+
+/** Goes over a value as the writer does, keys as they come; false where the writer would call back or refuse. */
+function measure(sink: Measuring, value: object, depth: number): boolean {
+  const known = sink.sizes.get(value)
+  if (known !== undefined) {
+    sink.left -= known
+    if (sink.left < 0) throw tooLarge('members', CANONICAL_MEMBER_LIMIT)
+    return true
+  }
+  if (depth > CANONICAL_DEPTH_LIMIT) return false
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
+  // A boxed primitive would be written as what is in it.
+  if (!Array.isArray(value) && !isPlain(value)) return false
+  const { left } = sink
+  enter(sink, value, depth)
+  const keys = Array.isArray(value) ? undefined : Object.keys(value)
+  sink.left -= keys?.length ?? 0
+  const length = keys?.length ?? (value as readonly unknown[]).length
+  for (let i = 0; i < length; i++) {
+    const member = keys
+      ? (value as Record<string, unknown>)[keys[i] as string]
+      : (value as readonly unknown[])[i]
+    if (typeof member === 'object' && member !== null) {
+      if (!measure(sink, member, depth + 1)) return false
+    } else if (typeof member === 'bigint' || typeof member === 'function') return false
+  }
+  sink.ancestors.pop()
+  const size = left - sink.left
+  if (size >= LARGE_PART && sink.sizes.size < MAX_PARTS) sink.sizes.set(value, size)
+  return true
+}
+
+/** An object whose prototype is an `Object.prototype` (of any realm) or null: not a boxed primitive. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The value would give a text that is longer than any may be. */

@@ -3,6 +3,8 @@ import {
   CANONICAL_DEPTH_LIMIT,
   CANONICAL_MEMBER_LIMIT,
   flatText,
+  isPlain,
+  refuseTooLarge,
   tooLong,
   writeCanonical,
 } from './canonical-writer.ts'
@@ -47,6 +49,8 @@ function memberText(value: unknown, key: string, depth: number): string | undefi
       const sorted = sortedCopy(value, depth, undefined)
       if (sorted !== GIVE_UP) return JSON.stringify(sorted)
     }
+    // Whoever looked at so many members that nothing was left may have seen too many.
+    if (budget < 0) refuseTooLarge(value, depth)
     return writeCanonical(value, key, depth)
   }
   if (typeof value === 'bigint' || typeof value === 'function') {
@@ -170,12 +174,6 @@ function isIrregularLeaf(member: unknown): boolean {
 
 function isPowerOfTwo(depth: number): boolean {
   return (depth & (depth - 1)) === 0
-}
-
-/** An object whose prototype is an `Object.prototype` (of any realm) or null: not a boxed primitive. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /**

@@ -173,6 +173,8 @@ describe('run, over what an earlier process left', () => {
     const recovered = await recover(undefined, 'run')
     expect(settlements(recovered)).toEqual([settlement])
     expect(runs).toHaveLength(1)
+    // It ran, and only the process that is gone knew.
+    expect(JSON.stringify(recovered.outcome.toolCalls)).not.toContain('not run')
     expect((await store.verify({ conversation: 'k' })).faults).toEqual([])
   })
 

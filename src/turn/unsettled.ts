@@ -60,11 +60,13 @@ async function finishCall(
   if (intent !== undefined) return finishStarted(turn, asked, intent, policy)
   const gate = turn.conversation.gates.find(({ callId }) => callId === asked.id)
   if (gate !== undefined) return finishGated(turn, asked, gate, policy)
-  if (policy === 'abandon') return endCall(turn, asked, 'abandoned', ABANDONED)
+  if (policy === 'abandon') return endCall(turn, asked, 'abandoned', NO_RESULT)
   return startNow(turn, asked)
 }
 
-const ABANDONED =
+/** Only a read leaves neither intent nor gate behind; nobody knows whether it ran. */
+const NO_RESULT = 'Abandoned: the conversation went on before this call had a result.'
+const NOT_STARTED =
   'Abandoned: the conversation went on before this call was started. It was not run.'
 const UNANSWERED = 'Abandoned: nobody decided on this call in time. It was not run.'
 const NESTED_ABANDONED = 'Abandoned: nobody decided on what this call had to wait for.'
@@ -174,7 +176,7 @@ async function finishGated(
   } else if (gate.state === 'expired') {
     await endCall(turn, asked, 'abandoned', UNANSWERED, close('expired'))
   } else if (policy === 'abandon' && gate.state !== 'denied') {
-    await endCall(turn, asked, 'abandoned', ABANDONED, close('abandoned'))
+    await endCall(turn, asked, 'abandoned', NOT_STARTED, close('abandoned'))
   } else if (policy === 'abandon') {
     await endCall(turn, asked, 'denied', denialText(gate), close('consumed'))
   } else {
@@ -187,11 +189,11 @@ async function startNow(turn: Turn, asked: AskedCall): Promise<void> {
   const tool = turn.ctx.tools.get(asked.request.tool)
   const validation = tool && (await toolShortcuts().validate(tool, asked.request.args))
   if (tool?.effect !== 'read' || validation?.ok !== true || asked.redacted !== undefined) {
-    return endCall(turn, asked, 'abandoned', ABANDONED)
+    return endCall(turn, asked, 'abandoned', NO_RESULT)
   }
   const { value } = validation
   if (await needsGate(turn, asked, tool, value, turn.conversation.taint)) {
-    return endCall(turn, asked, 'abandoned', ABANDONED)
+    return endCall(turn, asked, 'abandoned', NO_RESULT)
   }
   await runAdmitted(turn, { asked, tool, value })
 }

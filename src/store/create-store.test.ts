@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#hash'
 import type { JsonObject } from '../core/json.ts'
 import { Message } from '../records/message.ts'
+import { createStore } from './create-store.ts'
 import type { Entry, NewEntry } from './entry.ts'
+import { memoryDriver } from './memory-driver.ts'
 import { memoryStore } from './memory-store.ts'
 import type { Redact } from './redaction.ts'
 import type { Store, StoredBlob } from './store.ts'
+import type { StoreDriver } from './store-driver.ts'
 
 async function opened(store: Store = memoryStore()) {
   const { epoch } = await store.acquire('c', { owner: 'test' })
@@ -194,5 +197,35 @@ describe('delete', () => {
     expect(await store.blob(sha256Hex(own))).toBeUndefined()
     await store.delete('two')
     expect(await store.blob(sha256Hex(blob))).toBeUndefined()
+  })
+})
+
+describe('verify', () => {
+  /** A store in which others append while the log is read, so many times. */
+  async function busy(times: number) {
+    const driver = memoryDriver()
+    let left = times
+    const rows: StoreDriver['rows'] = async (...range) => {
+      if (left-- > 0) {
+        const id = `n${left}`
+        await store.append('c', epoch, [messageOf(id, []), { kind: 'turn-end', turnId: 't', data }])
+      }
+      return driver.rows(...range)
+    }
+    const data = { status: 'completed' } as const
+    const { store, epoch, append } = await opened(createStore({ ...driver, rows }))
+    await append([messageOf('first', [])])
+    return store
+  }
+
+  it('finds nothing wrong with a conversation that grows meanwhile', async () => {
+    const store = await busy(3)
+    const { ok, faults, entries } = await store.verify({ conversation: 'c' })
+    expect({ ok, faults, entries }).toEqual({ ok: true, faults: [], entries: 7 })
+  })
+
+  it('comes to an end where it never stops growing', async () => {
+    const store = await busy(100)
+    expect(await store.verify({ conversation: 'c' })).toMatchObject({ ok: false, entries: 11 })
   })
 })

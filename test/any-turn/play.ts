@@ -58,6 +58,9 @@ async function obey(world: World, prefix: string, command: Command): Promise<voi
   judgeForecast(world, said, played)
   const all = [played, ...(await Promise.all(others))]
   await judge(world, all)
+  // What a turn still began once its conversation was gone is nothing of one that takes the name.
+  const isGone = (await world.store.conversation(conversation)) === undefined
+  if (isGone) world.ledger.forget(conversation)
 }
 
 /** Somebody else does something with the conversation of a turn that runs. */

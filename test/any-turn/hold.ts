@@ -6,6 +6,10 @@ import { type TestClock, testClock } from '../../src/testing/test-clock.ts'
 import { play } from './play.ts'
 import type { Program } from './program.ts'
 
+/** The same programs in each run of the checks, so that a red one is news; to hunt, give others and more of them. */
+const SEED = Number(process.env['ANY_TURN_SEED'] ?? 1)
+const TIMES = Number(process.env['ANY_TURN_TIMES'] ?? 1)
+
 let runs = 0
 
 /**
@@ -25,7 +29,7 @@ export async function holdFor(
         clock = testClock()
         expect(await play(program, { store, clock, prefix: `c${runs++}-` })).toEqual([])
       }),
-      { numRuns },
+      { numRuns: numRuns * TIMES, seed: SEED },
     )
   } finally {
     await store.close()

@@ -16,16 +16,21 @@ export async function judge(world: World, all: readonly Played[]): Promise<void>
   for (const played of all) {
     await judgeEndOf(world, played, all.length > 1)
   }
+  const isTroubled = all.some(({ life }) => life.isDead || life.struck?.startsWith('fault'))
+  if (isTroubled) world.troubled.add(conversation)
   for (const id of await conversationsOf(store, prefix)) {
     const { faults } = await store.verify({ conversation: id, ...keyOf(world, id) })
     for (const { message } of faults) ledger.faults.push(`${id} does not verify: ${message}`)
+    // What a process that died had under way may take effect later, and shows itself only then.
+    const isNews = world.troubled.has(conversation) && !world.wasFree.has(id)
+    const mayBeHeld = isTroubled || isNews || world.isLeftHeld.has(id)
     // A turn inside one that was aborted is left behind, and gives its conversation free when it notices.
-    const isTroubled = all.some(({ life }) => life.isDead || life.struck?.startsWith('fault'))
-    const mayBeHeld = isTroubled || world.isLeftHeld.has(id)
     const isFree = await isFreeSoon(store, id, mayBeHeld || id === conversation ? 0 : 1_000)
     ledger.check(isFree || mayBeHeld, `${id} is still held`)
-    if (isFree) world.isLeftHeld.delete(id)
-    else world.isLeftHeld.add(id)
+    if (isFree) {
+      world.isLeftHeld.delete(id)
+      world.wasFree.add(id)
+    } else world.isLeftHeld.add(id)
   }
 }
 

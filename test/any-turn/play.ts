@@ -31,6 +31,8 @@ export async function play(
     ids: () => `${prefix}id${ids++}`,
     positions: new Map(),
     isLeftHeld: new Set(),
+    wasFree: new Set(),
+    troubled: new Set(),
     edition: 1,
   }
   for (const command of program.commands) {

@@ -14,6 +14,10 @@ export interface World {
   readonly positions: Map<string, number>
   /** Conversations whose last process died, or could not give them free. */
   readonly isLeftHeld: Set<string>
+  /** Conversations that somebody found free. */
+  readonly wasFree: Set<string>
+  /** Outer conversations in which a process died, or a store failed. */
+  readonly troubled: Set<string>
   /** Counts up when the definitions of tools change. */
   edition: number
 }

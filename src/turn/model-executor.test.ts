@@ -110,4 +110,27 @@ describe('modelExecutor', () => {
     setTimeout(() => abort.abort(), 5)
     expect((await running).status).toBe('aborted')
   })
+
+  it.each([0, -1, Number.NaN, '20', null, true])('refuses a silence of %s ms', (given) => {
+    const asks = { maxSilenceMs: given as number }
+    expect(() => modelExecutor(scriptedModel([]), asks)).toThrow(
+      '`maxSilenceMs` of `modelExecutor` must be a number of milliseconds, at least 1',
+    )
+  })
+
+  it.each(['any', '', null, 1, {}, { tool: 1 }, { name: 'search' }, [['search']]])(
+    'refuses %j as a choice of tools',
+    (given) => {
+      const asks = { toolChoice: given as 'auto' }
+      expect(() => modelExecutor(scriptedModel([]), asks)).toThrow(
+        "`toolChoice` of `modelExecutor` must be 'auto', 'none', 'required' or `{ tool: name }`",
+      )
+    },
+  )
+
+  it('refuses options that it does not have', () => {
+    expect(() => modelExecutor(scriptedModel([]), { toolChoise: 'none' } as object)).toThrow(
+      '`toolChoise` of `modelExecutor` is no option that it has: they are toolChoice, maxSilenceMs',
+    )
+  })
 })

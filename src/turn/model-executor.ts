@@ -31,7 +31,7 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
     const rule = "must be a model, such as `openaiResponses({ client: new OpenAI(), model: '…' })`"
     throw wrongInput('modelExecutor', 'model', rule)
   }
-  requireOptions('modelExecutor', asks, ['toolChoice', 'maxSilenceMs'])
+  checkAsks(asks)
   return async (ctx, helpers) => {
     let isStreamed = false
     for await (const event of eventsOf(model, asks, ctx, helpers)) {
@@ -47,6 +47,25 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
     const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
     throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
   }
+}
+
+/** A wrong choice would fail each request at the provider, and a timer takes `NaN` for no time at all. */
+function checkAsks(asks: ModelExecutorOptions): void {
+  requireOptions('modelExecutor', asks, ['toolChoice', 'maxSilenceMs'])
+  const { toolChoice, maxSilenceMs } = asks
+  if (toolChoice !== undefined && !isToolChoice(toolChoice)) {
+    const rule = "must be 'auto', 'none', 'required' or `{ tool: name }`"
+    throw wrongInput('modelExecutor', 'toolChoice', rule)
+  }
+  if (maxSilenceMs !== undefined && !(typeof maxSilenceMs === 'number' && maxSilenceMs >= 1)) {
+    const rule = 'must be a number of milliseconds, at least 1, or be left out for no limit'
+    throw wrongInput('modelExecutor', 'maxSilenceMs', rule)
+  }
+}
+
+function isToolChoice(choice: unknown): choice is ToolChoice {
+  if (typeof choice === 'string') return ['auto', 'none', 'required'].includes(choice)
+  return typeof (choice as { readonly tool?: unknown } | null)?.tool === 'string'
 }
 
 function eventsOf(

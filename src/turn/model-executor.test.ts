@@ -133,4 +133,44 @@ describe('modelExecutor', () => {
       '`toolChoise` of `modelExecutor` is no option that it has: they are toolChoice, maxSilenceMs',
     )
   })
+
+  it.each([2 ** 31, Number.POSITIVE_INFINITY])('waits for a model for %d ms', async (ms) => {
+    const until = new Promise((resolve) => setTimeout(resolve, 20))
+    const model = scriptedModel([{ parts: [{ text: 'Here.' }], until }])
+    const executor = modelExecutor(model, { maxSilenceMs: ms })
+    expect((await new TurnRunner({ executor, retries: 0 }).run({ message: 'go' })).text).toBe(
+      'Here.',
+    )
+  })
+
+  const throws = () => {
+    throw new Error('cannot return')
+  }
+  it.each([
+    ['gives no promise', () => ({ done: true })],
+    ['throws', throws],
+    ['rejects', async () => throws()],
+    ['is not there', undefined],
+  ])('leaves a silent model behind whose `return` %s', async (_, end) => {
+    const iterator = { next: () => new Promise(() => {}), ...(end && { return: end }) }
+    const stream = () => ({ [Symbol.asyncIterator]: () => iterator })
+    const model = {
+      ...{ api: 'test', provider: 'test', model: 'test' },
+      stream,
+    } as unknown as Model
+    const executor = modelExecutor(model, { maxSilenceMs: 20 })
+    const { reason } = await new TurnRunner({ executor, retries: 0 }).run({ message: 'Time?' })
+    expect(reason).toMatchObject({ code: 'MODEL_FAILED', errorCode: 'E_STREAM_BROKEN' })
+  })
+
+  it('takes events that are there at once, as a loop would', async () => {
+    const results = [{ value: finish }, { done: true }]
+    const stream = () => ({ [Symbol.asyncIterator]: () => ({ next: () => results.shift() }) })
+    const model = {
+      ...{ api: 'test', provider: 'test', model: 'test' },
+      stream,
+    } as unknown as Model
+    const executor = modelExecutor(model, { maxSilenceMs: 20 })
+    expect((await new TurnRunner({ executor }).run({ message: 'Time?' })).text).toBe('It is noon.')
+  })
 })

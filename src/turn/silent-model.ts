@@ -2,6 +2,7 @@ import { BobbinError } from '../core/error.ts'
 import { unwaited } from '../core/thenable.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 import type { ModelEvent } from '../model/model-event.ts'
+import { MAX_TIMER_MS } from './timer-limit.ts'
 
 /**
  * The events of a model that may not be silent for longer than `maxSilenceMs`, before the first one or between two. One
@@ -26,20 +27,31 @@ export async function* unlessSilent(
       yield next.value
     }
   } finally {
-    // Whoever has fallen silent may never answer, so that nobody waits for this.
     if (!isOver) {
       own.abort()
-      events.return?.().catch(() => {})
+      leave(events)
     }
   }
 }
 
-function orSilent<T>(next: Promise<T>, ms: number, api: string): Promise<T> {
+/** Whoever has fallen silent may never answer, so that nobody waits; nor may a model of the application's own throw here. */
+function leave(events: AsyncIterator<ModelEvent>): void {
+  try {
+    void unwaited(events.return?.())
+  } catch {
+    // Why the stream is left says more.
+  }
+}
+
+function orSilent<T>(next: T | PromiseLike<T>, ms: number, api: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const silent = () => {
       const message = `\`${api}\` said nothing for ${ms} ms; none of its calls run. Raise \`maxSilenceMs\` for a model that thinks for longer.`
       reject(new BobbinError('E_STREAM_BROKEN', message, { reason: 'silence' }))
-    }, ms)
-    next.then(resolve, reject).finally(() => clearTimeout(timer))
+    }
+    const timer = ms <= MAX_TIMER_MS ? setTimeout(silent, ms) : undefined
+    Promise.resolve(next)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
   })
 }

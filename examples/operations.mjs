@@ -59,13 +59,19 @@ const runner = new TurnRunner({
 const log = []
 const names = /** @type {const} */ ([
   ...['turnStart', 'turnEnd', 'iterationStart', 'iterationEnd'],
-  ...['toolExecutionStart', 'toolExecutionEnd', 'gateOpened', 'gateDecided'],
-  ...['budget', 'historyRepair', 'warning'],
+  ...['toolExecutionStart', 'toolExecutionEnd', 'budget', 'historyRepair', 'warning'],
 ])
 for (const name of names) {
-  // Arguments and results are in the records; events hold ids, names, times and codes.
   runner.observe(name, (content, origin) => log.push({ at: Date.now(), name, ...origin, content }))
 }
+// A gate holds the arguments that somebody is asked about, which a log had better not.
+runner.observe('gateOpened', ({ id, tool, because }, origin) => {
+  log.push({ at: Date.now(), name: 'gateOpened', ...origin, content: { id, tool, because } })
+})
+runner.observe('gateDecided', ({ gate, decision, decidedBy }, origin) => {
+  const content = { id: gate.id, tool: gate.tool, decision, decidedBy }
+  log.push({ at: Date.now(), name: 'gateDecided', ...origin, content })
+})
 runner.observe('error', ({ error, where }, origin) => {
   log.push({ at: Date.now(), name: 'error', where, ...origin, error }) // a BobbinError goes into JSON
 })

@@ -52,7 +52,10 @@ export interface ToolOptions<
   /** Letters, digits, `_` and `-`, at most 64: what every provider takes. */
   readonly name: string
   readonly description: string
-  /** A schema of Zod, Valibot or ArkType, which is asked once to describe itself, or plain JSON Schema. */
+  /**
+   * A schema of Zod or ArkType, one of Valibot in `toStandardJsonSchema` of `@valibot/to-json-schema`, which is asked
+   * once to describe itself, or plain JSON Schema.
+   */
   readonly inputSchema: S
   readonly handler: (args: InferArguments<S>, context: ToolContext) => R & ReturnedBy<R>
   /** Resolves to the class that wraps text output; absent means `SpooledArtifact`. */

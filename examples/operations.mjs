@@ -104,6 +104,8 @@ function statusOf({ status, reason }) {
   switch (reason?.errorCode ?? reason?.code) {
     case 'E_PROVIDER_RATE_LIMITED':
     case 'E_PROVIDER_UNAVAILABLE':
+    case 'E_PROVIDER_UNREACHABLE':
+    case 'E_STREAM_BROKEN':
       return 503 // later
     case 'E_PROVIDER_CONTEXT_TOO_LONG':
       return 413 // set `budget`, so that old results and turns make room

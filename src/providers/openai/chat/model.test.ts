@@ -172,6 +172,12 @@ describe('openaiChat', () => {
     })
   })
 
+  it('sends no choice of tools where there are none', async () => {
+    const { server, model } = await start([ANSWER], { streaming: false })
+    await finishOf(model, { items: [asked], toolChoice: 'none' })
+    expect(server.requests[0]?.body).not.toHaveProperty('tool_choice')
+  })
+
   it('gives no call when the stream is cut before its finish reason, at any event', async () => {
     const cuts = CALL.events.map((_, at) => ({ events: CALL.events, fault: { type: 'cut', at } }))
     const { model } = await start(cuts as LoopbackExchange[])

@@ -73,11 +73,13 @@ function bodyOf(
     model,
     // Built from the SDK's message types; messages of the provider go back as they came.
     messages: messages as unknown as ChatCompletionCreateParamsBase['messages'],
+    // Without tools the wire refuses the choice as well.
     ...(tools.length > 0 && { tools }),
-    ...(toolChoice !== undefined && {
-      tool_choice:
-        typeof toolChoice === 'string' ? toolChoice : toolNamed(toolChoice.tool, hostedTools),
-    }),
+    ...(tools.length > 0 &&
+      toolChoice !== undefined && {
+        tool_choice:
+          typeof toolChoice === 'string' ? toolChoice : toolNamed(toolChoice.tool, hostedTools),
+      }),
     ...(output !== undefined && {
       response_format: {
         type: 'json_schema',

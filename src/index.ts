@@ -33,7 +33,14 @@ export type { SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore } from './spool/spool-store.ts'
 export type { StoreOptions } from './store/create-store.ts'
 export type { Entry, EntryData, EntryKind, EntryOf, NewEntry } from './store/entry.ts'
-export type { Gate, GateDecision, GateRequest, GateState, NewGateDecision } from './store/gate.ts'
+export type {
+  Gate,
+  GateCause,
+  GateDecision,
+  GateRequest,
+  GateState,
+  NewGateDecision,
+} from './store/gate.ts'
 export { memoryStore } from './store/memory-store.ts'
 export { redactKeys } from './store/redact-keys.ts'
 export type { Redact, RedactionTarget } from './store/redaction.ts'

@@ -75,6 +75,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'FunctionalEvents',
       'Gate',
       'GateAnswer',
+      'GateCause',
       'GateDecision',
       'GateRequest',
       'GateState',

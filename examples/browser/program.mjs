@@ -11,7 +11,7 @@ const add = new Tool({
     required: ['a', 'b'],
   },
   effect: 'read',
-  handler: ({ a, b }) => String(Number(a) + Number(b)),
+  handler: ({ a, b }) => String(a + b),
 })
 
 export const runner = new TurnRunner({

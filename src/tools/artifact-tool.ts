@@ -19,7 +19,7 @@ export interface ArtifactToolOptions<S extends InputSchema = InputSchema>
  * A tool that answers questions about an artifact. Its answer is the result as it stands: wrapping
  * it in another artifact would invite the model to query what it got from querying.
  */
-export class ArtifactTool<S extends InputSchema = InputSchema> extends Tool<S> {
+export class ArtifactTool<const S extends InputSchema = InputSchema> extends Tool<S> {
   constructor(options: ArtifactToolOptions<S>) {
     // What is no object is refused as that of a tool is.
     const given = options as Partial<ArtifactToolOptions<S>> | null | undefined

@@ -37,6 +37,11 @@ type OfObject<S> = S extends { readonly properties: infer P }
     >
   : { [key: string]: JsonValue }
 
-type Required<S> = S extends { readonly required: readonly (infer R)[] } ? R : never
+/** Where the list is known as one of texts only, none of them is known to be there. */
+type Required<S> = S extends { readonly required: readonly (infer R)[] }
+  ? string extends R
+    ? never
+    : R
+  : never
 
 type Flatten<T> = { [K in keyof T]: T[K] }

@@ -3,6 +3,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
+import type { JsonValue } from '../core/json.ts'
 import { ArtifactTool } from './artifact-tool.ts'
 import { Tool } from './tool.ts'
 import { ToolRegistry } from './tool-registry.ts'
@@ -57,6 +58,29 @@ const fromJsonSchema = new Tool({
       tags?: string[]
     }>()
     return args.service
+  },
+})
+
+// A schema that is written down in the call says as much as one that is `as const`.
+new Tool({
+  ...common,
+  inputSchema: {
+    type: 'object',
+    properties: { service: { type: 'string' }, level: { enum: ['info', 'error'] } },
+    required: ['service'],
+  },
+  handler: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ service: string; level?: 'info' | 'error' }>()
+  },
+})
+
+// One whose literals are lost does not say which members are there.
+const widened = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['m'] }
+new Tool({
+  ...common,
+  inputSchema: widened,
+  handler: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ n?: JsonValue }>()
   },
 })
 

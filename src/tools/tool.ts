@@ -11,7 +11,11 @@ export interface Tool<S extends InputSchema = InputSchema> extends ToolClass<S> 
  * say that, and types of users' own would stand in the declarations of everything that exports a tool.
  */
 export interface ToolConstructor {
-  new <S extends InputSchema = InputSchema, R = ToolOutput | Promise<ToolOutput>, Q = ToolOutput>(
+  new <
+    const S extends InputSchema = InputSchema,
+    R = ToolOutput | Promise<ToolOutput>,
+    Q = ToolOutput,
+  >(
     options: ToolOptions<S, R, Q>,
   ): Tool<S>
   isTool(value: unknown): value is Tool

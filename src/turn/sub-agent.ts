@@ -57,7 +57,9 @@ const TASK_SCHEMA = {
  * A turn as a tool. Its conversation is named by the call's idempotency key, so that a second attempt goes
  * on where the first one ended; its gates surface in the turn around it.
  */
-export function subAgent<S extends InputSchema = InputSchema>(options: SubAgentOptions<S>): Tool {
+export function subAgent<const S extends InputSchema = InputSchema>(
+  options: SubAgentOptions<S>,
+): Tool {
   checkSubAgent(options)
   const { name, description, agent, trust, timeoutMs = NESTED_TIMEOUT_MS } = options
   const { inputSchema = TASK_SCHEMA } = options

@@ -46,6 +46,11 @@ const plain = {
 } as const
 const byPlain = await runner.run({ ...input, output: plain })
 expectTypeOf(byPlain.output).toEqualTypeOf<{ cause: string; sure?: boolean } | undefined>()
+const byInline = await runner.stream({
+  ...input,
+  output: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+}).outcome
+expectTypeOf(byInline.output).toEqualTypeOf<{ n: number } | undefined>()
 const byZod = await runner.stream({ ...input, output: z.object({ cause: z.string() }) }).outcome
 expectTypeOf(byZod.output).toEqualTypeOf<{ cause: string } | undefined>()
 expectTypeOf((await runner.run(input)).output).toEqualTypeOf<unknown>()

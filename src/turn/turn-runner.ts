@@ -60,7 +60,7 @@ export class TurnRunner {
    * Runs one turn to its end. It rejects only for input that cannot be used at all, and while another runner
    * holds the conversation.
    */
-  async run<S extends OutputSchema = OutputSchema>(
+  async run<const S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
   ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkInput(input)
@@ -70,7 +70,9 @@ export class TurnRunner {
   }
 
   /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
-  stream<S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnStream<AnswerOf<S>> {
+  stream<const S extends OutputSchema = OutputSchema>(
+    input: TurnInput<S>,
+  ): TurnStream<AnswerOf<S>> {
     // Input that is none is refused in the loop, like every other, and in the same words.
     const isInput = typeof input === 'object' && (input as TurnInput | null) !== null
     const given = isInput ? input.conversation : undefined
@@ -81,7 +83,7 @@ export class TurnRunner {
   }
 
   /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */
-  async resume<S extends OutputSchema = OutputSchema>(
+  async resume<const S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
   ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkResume(input)
@@ -99,7 +101,7 @@ export class TurnRunner {
   }
 
   /** Picks up what a dead process left: finishes what is safe, surfaces what is in doubt, and goes on. */
-  async recover<S extends OutputSchema = OutputSchema>(
+  async recover<const S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
   ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkRecover(input)

@@ -23,8 +23,10 @@ export async function abandonOrphans(
   }
 }
 
-/** Whether the last turn of a conversation did not come to its end. */
+/** Whether the last turn of a conversation did not come to its end: a log that is closed ends in one. */
 async function diedInside(store: Store, conversation: string): Promise<boolean> {
-  const begun = await store.count({ conversation, kind: 'turn-start' })
-  return begun > (await store.count({ conversation, kind: 'turn-end' }))
+  const { length: from = 0 } = (await store.conversation(conversation)) ?? {}
+  if (from === 0) return false
+  for await (const { kind } of store.entries(conversation, { from })) return kind !== 'turn-end'
+  return false
 }

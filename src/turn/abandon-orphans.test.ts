@@ -50,6 +50,23 @@ const endsOf = async (store: Store, conversation: string) =>
   )
 
 describe('abandonOrphans', () => {
+  it('leaves alone what came to wait in the same recovery', async () => {
+    const store = memoryStore()
+    const runner = agents(store, true)
+    const { mortal, died } = diesBehind(store, ({ kind }, id) => kind === 'intent' && id === 'k')
+    void runner(mortal, [ask]).run({ message: 'go', conversation: 'k' })
+    await died
+    const outcome = await runner(store).recover({ conversation: 'k', force: true })
+    expect(outcome).toMatchObject({ status: 'suspended', gates: [{ callId: 'r1' }] })
+    expect(await store.openGates('k/r1')).toMatchObject([{ state: 'pending' }])
+    const decisions = [{ gate: outcome.gates[0]?.id ?? '', approve: true, decidedBy: 'ann' }]
+    const next = runner(store, [{ text: 'so' }])
+    expect(await next.resume({ conversation: 'k', decisions })).toMatchObject({
+      status: 'completed',
+      toolCalls: [{ id: 'r1', settlement: 'ok' }],
+    })
+  })
+
   it('leaves alone what came to its end in a second attempt', async () => {
     const store = memoryStore()
     const runner = agents(store)

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../core/json.ts'
 import type { NewEntry } from '../store/entry.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../store/gate.ts'
-import type { AskedCall } from './asked-call.ts'
+import type { AdmittedCall } from './admitted-call.ts'
 import { closeGate, openGate, tellOpened } from './gates.ts'
+import { intentOf } from './intent.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import { ofStore } from './store-failure.ts'
 import type { Turn } from './turn.ts'
@@ -19,7 +20,7 @@ interface NestedPlace {
  */
 export async function surfaceGates(
   turn: Turn,
-  asked: AskedCall,
+  { asked, tool, intent }: AdmittedCall,
   gates: readonly Gate[],
   extra: readonly NewEntry[],
 ): Promise<void> {
@@ -43,8 +44,10 @@ export async function surfaceGates(
     }
   })
   const { id, item, createdAt: askedAt } = asked
-  // The call that a person made of another stands in no response, and the turn waits for it all the same.
-  turn.conversation.unsettled.set(id, { item, turnId: turn.id, askedAt })
+  // The call that a person made of another stands in no response, and the turn waits for it all the same. It has
+  // begun: whoever looks for what nobody waits for must not take its inner turn for that.
+  const begun = intent ?? intentOf(turn, asked, tool)
+  turn.conversation.unsettled.set(id, { item, turnId: turn.id, askedAt, intent: begun })
   await turn.conversation.append([...extra, ...requests.map((gate) => openGate(turn, gate))])
   await tellOpened(turn, requests)
 }

@@ -46,7 +46,7 @@ function settleAttempt(
   const extra: NewEntry[] =
     intent === undefined ? [intentEntry(turn.id, intentOf(turn, asked, tool))] : []
   if (link !== undefined && isWaiting(link, made)) {
-    return surfaceGates(turn, asked, link.gates, extra)
+    return surfaceGates(turn, admitted, link.gates, extra)
   }
   const isProven = admitted.mayHaveRun !== true || hasStarted || made.settlement === 'ok'
   // Aborted before the second attempt, it is as unknown as before: the next recovery sees to it.

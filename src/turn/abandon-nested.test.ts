@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { diesBehind } from '../../test/mortal-store.ts'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import type { Settlement } from '../records/tool-call.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
-import type { Store } from '../store/store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -51,25 +51,6 @@ const instead = (settlement: Settlement, goesInside = true): Middleware => ({
     return subject.record({ settlement, results: new Tokenizable('never mind') })
   },
 })
-
-/** The store of a process that dies as soon as the record of a call is stored. */
-function diesBehindRecord(store: Store, id: string) {
-  const { promise: died, resolve: die } = byHand()
-  const never = () => new Promise<never>(() => {})
-  let isDead = false
-  const append: Store['append'] = async (...args) => {
-    if (isDead) return never()
-    const stored = await store.append(...args)
-    const isRecord = (entry: NewEntry) => entry.kind === 'settlement' && entry.data['id'] === id
-    if (!args[2].some(isRecord)) return stored
-    isDead = true
-    die()
-    return never()
-  }
-  const acquire: Store['acquire'] = (...args) => (isDead ? never() : store.acquire(...args))
-  const release: Store['release'] = (...args) => (isDead ? never() : store.release(...args))
-  return { ...store, append, acquire, release, died }
-}
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 20))
 
@@ -163,10 +144,11 @@ describe('a call that settles while its inner turn waits', () => {
     'abandons it by `%s` when the process died between its record and that',
     async (how) => {
       const { runner, left, store } = nested(scriptedModel([[pay, { call: 'slow' }]]))
-      const mortal = diesBehindRecord(store, 'r1')
+      const isRecord = ({ kind }: NewEntry, id: string) => kind === 'settlement' && id === 'k'
+      const { mortal, died } = diesBehind(store, isRecord)
       const signal = AbortSignal.timeout(20)
       void runner({ store: mortal }).run({ message: 'go', conversation: 'k', signal })
-      await mortal.died
+      await died
       expect((await left()).gates).toEqual([['k/r1', 'pending']])
       const next = runner({ model: scriptedModel([[{ text: 'so' }]]) })
       // Its lease still runs.

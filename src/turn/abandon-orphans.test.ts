@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { byHand, sampleTool } from '../../test/turn-samples.ts'
+import { diesBehind } from '../../test/mortal-store.ts'
+import { sampleTool } from '../../test/turn-samples.ts'
 import type { NewEntry } from '../store/entry.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
@@ -8,31 +9,6 @@ import { subAgent } from './sub-agent.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const ask = { call: 'research', args: { task: 'find out' }, id: 'r1' }
-
-/** The store of a process that dies as soon as such an entry is stored. */
-function diesBehind(store: Store, isLast: (entry: NewEntry, conversation: string) => boolean) {
-  const { promise: died, resolve: die } = byHand()
-  let isDead = false
-  const whileAlive =
-    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
-    (...args: A) =>
-      isDead ? new Promise<never>(() => {}) : ask(...args)
-  const append: Store['append'] = async (...args) => {
-    const stored = await store.append(...args)
-    if (!args[2].some((entry) => isLast(entry, args[0]))) return stored
-    isDead = true
-    die()
-    return new Promise<never>(() => {})
-  }
-  const mortal: Store = {
-    ...store,
-    append: whileAlive(append),
-    acquire: whileAlive(store.acquire.bind(store)),
-    release: whileAlive(store.release.bind(store)),
-    renew: whileAlive(store.renew.bind(store)),
-  }
-  return { mortal, died }
-}
 
 /** A turn around one whose only tool may need leave. */
 function agents(store: Store, needsLeave = false) {

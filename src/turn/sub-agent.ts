@@ -15,7 +15,8 @@ import {
   type NestedLink,
   setUpInside,
 } from './nested-turn.ts'
-import { runTurn } from './run-turn.ts'
+import type { TurnOutcome } from './outcome.ts'
+import { runTurn, type TurnPlan } from './run-turn.ts'
 import {
   type RunnerSettings,
   runnerSettings,
@@ -24,7 +25,7 @@ import {
 } from './runner-options.ts'
 import type { Turn } from './turn.ts'
 import type { FunctionalEvents, ObservedEvents } from './turn-events.ts'
-import { finishUnsettled } from './unsettled.ts'
+import { abandonAll } from './unsettled.ts'
 
 /** How deep turns may be nested in each other. */
 const MAX_DEPTH = 3
@@ -100,39 +101,13 @@ function taskOf(args: unknown): string {
 async function runNested(
   agent: TurnRunnerOptions,
   message: string,
-  { signal, idempotencyKey }: ToolContext,
+  ctx: ToolContext,
 ): Promise<string> {
+  const { signal, idempotencyKey: conversation } = ctx
   const link = linkOf(signal)
-  if (link !== undefined) link.isTurn = true
-  const parent = link?.parent
-  const conversation = parent
-    ? conversationInside(parent.conversation.id, idempotencyKey)
-    : idempotencyKey
-  if (parent !== undefined && parent.depth >= MAX_DEPTH) throw tooDeep()
-  const settings = nestedSettings(agent, parent?.settings)
-  const foreign =
-    parent && (await isNestedIn(settings.store, conversation, parent.conversation.id)) === false
-  if (foreign) throw notOurs(conversation)
-  const seed = { conversation, signal, ...(parent && { parent }) }
-  let isLeft = false
-  if (link !== undefined) link.abandon = () => undefined
-  const outcome = await runTurn(settings, buses(parent), seed, {
-    policy: 'resume',
-    async begin(turn) {
-      // There already when this is a second attempt.
-      if (turn.conversation.items.length === 0) await addUserMessage(turn, { message })
-    },
-    onEnd: (turn) => {
-      report(link, turn)
-      isLeft = turn.conversation.isWaiting
-    },
-  })
-  if (link !== undefined) {
-    const finish = (inner: Turn) => finishUnsettled(inner, 'abandon')
-    link.abandon = () => abandonLeft(link.parent, settings, conversation, finish, isLeft)
-    // Given up while it ran, the call waits for nothing of this any more.
-    if (link.isSettled) await link.abandon()
-  }
+  const outcome = link
+    ? await runInside(link, agent, message, ctx)
+    : await runTurn(runnerSettings(agent), buses(), { conversation, signal }, planOf(message))
   if (outcome.status === 'completed') return outcome.text
   // It stopped because it was told to, and in time.
   signal.throwIfAborted()
@@ -141,15 +116,54 @@ async function runNested(
   throw new Error(`it ended ${outcome.status}: ${why}${link?.hasDoubts ? ` ${DOUBT_INSIDE}` : ''}`)
 }
 
+/** Runs the turn inside a call, which hears what it found and what it leaves behind. */
+async function runInside(
+  link: NestedLink,
+  agent: TurnRunnerOptions,
+  message: string,
+  { signal, idempotencyKey }: ToolContext,
+): Promise<TurnOutcome> {
+  const { parent } = link
+  link.isTurn = true
+  if (parent.depth >= MAX_DEPTH) throw tooDeep()
+  const settings = nestedSettings(agent, parent.settings)
+  const conversation = conversationInside(parent.conversation.id, idempotencyKey)
+  const isAgain = await isNestedIn(settings.store, conversation, parent.conversation.id)
+  if (isAgain === false) throw notOurs(conversation)
+  // What the attempt before left is unknown as long as this one has not told, and stays so if it cannot even begin.
+  let isLeft = isAgain ?? false
+  link.hasDoubts = isLeft
+  link.abandon = () => undefined
+  const onEnd = (turn: Turn) => {
+    report(link, turn)
+    isLeft = turn.conversation.isWaiting
+  }
+  try {
+    const seed = { conversation, signal, parent }
+    return await runTurn(settings, buses(parent), seed, { ...planOf(message), onEnd })
+  } finally {
+    link.abandon = () => abandonLeft(parent, settings, conversation, abandonAll, isLeft)
+    // Given up while it ran, the call waits for nothing of this any more.
+    if (link.isSettled) await link.abandon()
+  }
+}
+
+/** The task is told once: it is there already when this is a second attempt. */
+const planOf = (message: string): TurnPlan => ({
+  policy: 'resume',
+  async begin(turn) {
+    if (turn.conversation.items.length === 0) await addUserMessage(turn, { message })
+  },
+})
+
 /** What the inner turn read may be in what it says, and what it left in doubt is in doubt outside too. */
-function report(link: NestedLink | undefined, { conversation, settled }: Turn): void {
-  if (link === undefined) return
+function report(link: NestedLink, { conversation, settled }: Turn): void {
   link.trust = conversation.taint
-  for (const call of settled.values()) link.hasDoubts ||= call.settlement === 'in-doubt'
+  link.hasDoubts = [...settled.values()].some(({ settlement }) => settlement === 'in-doubt')
 }
 
 /** Observers of the outer turn see the inner one too; its texts are not the outer turn's texts. */
-function buses(parent: Turn | undefined) {
+function buses(parent?: Turn) {
   const none = () => {}
   return {
     content: new EventBus<FunctionalEvents>(none),
@@ -160,11 +174,7 @@ function buses(parent: Turn | undefined) {
 const STRICTNESS: readonly TrustPolicy[] = ['open', 'default', 'strict']
 
 /** The inner turn's own settings, within those of the turn around it. */
-function nestedSettings(
-  agent: TurnRunnerOptions,
-  outer: RunnerSettings | undefined,
-): RunnerSettings {
-  if (outer === undefined) return runnerSettings(agent)
+function nestedSettings(agent: TurnRunnerOptions, outer: RunnerSettings): RunnerSettings {
   const { store, spool, approve, secret, secrets, clock, ids } = outer
   const own = runnerSettings({
     ...(agent.store === undefined && { store, spool }),

@@ -118,7 +118,8 @@ async function finishStarted(
   await abandon()
 }
 
-const abandonAll = (inner: Turn) => finishUnsettled(inner, 'abandon')
+/** Ends every call of a turn that nobody goes on with. */
+export const abandonAll = (inner: Turn) => finishUnsettled(inner, 'abandon')
 
 /** What is to be run once more, or how the call ends without that. */
 async function afterStart(

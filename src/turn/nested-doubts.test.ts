@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { diesBehind } from '../../test/mortal-store.ts'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
+import { memoryStore } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
+import { subAgent } from './sub-agent.ts'
+import { TurnRunner } from './turn-runner.ts'
+
+const ask = { call: 'research', args: { task: 'find out' }, id: 'r1' }
+const wire = { call: 'wire', args: { q: 'x' }, id: 'w1' }
+const answers = () => scriptedModel([[{ text: 'so' }]])
+const asks = () => scriptedModel([[ask]])
+
+/** A turn around one that wires money, which never reports. */
+function runner(store: Store, model: ScriptedModel, inner: ScriptedModel) {
+  const never = () => byHand<string>().promise
+  const tools = [sampleTool('wire', never, { effect: 'write', timeoutMs: 20 })]
+  const agent = { model: inner, tools }
+  const research = subAgent({ name: 'research', description: 'Finds things out.', agent })
+  return new TurnRunner({ model, tools: [research], store })
+}
+
+describe('a call in doubt inside a turn inside a call', () => {
+  it('is told of when the second attempt cannot even begin', async () => {
+    const store = memoryStore()
+    const isBegun = ({ kind }: { kind: string }, id: string) => kind === 'intent' && id === 'k/r1'
+    const { mortal, died } = diesBehind(store, isBegun)
+    void runner(mortal, asks(), scriptedModel([[wire]])).run({ message: 'go', conversation: 'k' })
+    await died
+    const refusals = [new Error('out of reach')]
+    const acquire: Store['acquire'] = async (id, options) => {
+      const refusal = id === 'k/r1' ? refusals.pop() : undefined
+      if (refusal !== undefined) throw refusal
+      return store.acquire(id, options)
+    }
+    const next = runner({ ...store, acquire }, answers(), scriptedModel([]))
+    const outcome = await next.recover({ conversation: 'k', force: true })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'failed' }] })
+    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
+    const inside = await store.get('k/r1', 'settlement', 'w1')
+    expect(inside?.data['settlement']).toBe('in-doubt')
+  })
+})

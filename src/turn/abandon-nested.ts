@@ -1,4 +1,5 @@
 import { EventBus } from './event-bus.ts'
+import { doubtsIn } from './in-doubt.ts'
 import { isNestedIn } from './nested-turn.ts'
 import { openTurn } from './open-turn.ts'
 import type { RunnerSettings } from './runner-options.ts'
@@ -7,17 +8,17 @@ import type { FunctionalEvents } from './turn-events.ts'
 
 /**
  * Ends the calls that a turn inside a call left behind, when nobody will go on with it: each gets its record,
- * and what is in doubt is told. Does nothing when there was no such turn.
+ * and what is in doubt is told. Does nothing when there was no such turn. Gives true when calls in it are in doubt.
  */
 export async function abandonNested(
   turn: Turn,
   settings: RunnerSettings,
   conversation: string,
   finish: (inner: Turn) => Promise<unknown>,
-): Promise<void> {
+): Promise<boolean> {
   const { observed } = turn
   const isInside = await isNestedIn(settings.store, conversation, turn.conversation.id)
-  if (isInside !== true) return
+  if (isInside !== true) return false
   const content = new EventBus<FunctionalEvents>(() => {})
   const opened = await openTurn(settings, { content, observed }, { conversation, parent: turn })
   try {
@@ -25,6 +26,7 @@ export async function abandonNested(
     const message = 'The conversation around this turn went on without it.'
     const data = { status: 'stopped', reason: { code: 'ABANDONED', message } } as const
     await opened.turn.conversation.append([{ kind: 'turn-end', turnId: opened.turn.id, data }])
+    return doubtsIn(opened.turn.conversation).length > 0
   } finally {
     await opened.close()
   }

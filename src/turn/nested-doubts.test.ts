@@ -9,13 +9,17 @@ import { TurnRunner } from './turn-runner.ts'
 
 const ask = { call: 'research', args: { task: 'find out' }, id: 'r1' }
 const wire = { call: 'wire', args: { q: 'x' }, id: 'w1' }
+const pay = { call: 'pay', args: { q: 'x' }, id: 'p1' }
 const answers = () => scriptedModel([[{ text: 'so' }]])
 const asks = () => scriptedModel([[ask]])
 
 /** A turn around one that wires money, which never reports. */
 function runner(store: Store, model: ScriptedModel, inner: ScriptedModel) {
   const never = () => byHand<string>().promise
-  const tools = [sampleTool('wire', never, { effect: 'write', timeoutMs: 20 })]
+  const tools = [
+    sampleTool('wire', never, { effect: 'write', timeoutMs: 20 }),
+    sampleTool('pay', () => 'paid', { effect: 'write', approval: true }),
+  ]
   const agent = { model: inner, tools }
   const research = subAgent({ name: 'research', description: 'Finds things out.', agent })
   return new TurnRunner({ model, tools: [research], store })
@@ -40,5 +44,33 @@ describe('a call in doubt inside a turn inside a call', () => {
     expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
     const inside = await store.get('k/r1', 'settlement', 'w1')
     expect(inside?.data['settlement']).toBe('in-doubt')
+  })
+
+  it('is told of when a second attempt fails that had no part in it', async () => {
+    const store = memoryStore()
+    const inner = scriptedModel([[wire, pay]])
+    const { gates } = await runner(store, asks(), inner).run({ message: 'go', conversation: 'k' })
+    const decisions = [{ gate: gates[0]?.id ?? '', approve: true, decidedBy: 'ann' }]
+    const next = runner(store, answers(), scriptedModel([]))
+    const outcome = await next.resume({ conversation: 'k', decisions })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'failed' }] })
+    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
+  })
+
+  it.each([
+    ['nobody decided', undefined, 'Abandoned: nobody decided on what this call had to wait for. '],
+    ['somebody had decided', 'ann', 'Abandoned: the conversation went on before this call had a '],
+  ])('is told of when the conversation goes on and %s', async (_, decidedBy, text) => {
+    const store = memoryStore()
+    const inner = scriptedModel([[wire, pay]])
+    const { gates } = await runner(store, asks(), inner).run({ message: 'go', conversation: 'k' })
+    if (decidedBy !== undefined) {
+      await store.decideGate('k', gates[0]?.id ?? '', { verdict: 'approved', decidedBy })
+    }
+    const next = runner(store, answers(), scriptedModel([]))
+    const outcome = await next.run({ message: 'and?', conversation: 'k' })
+    expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'in-doubt' }] })
+    expect(String(outcome.toolCalls[0]?.results)).toContain(text)
+    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
   })
 })

@@ -85,15 +85,23 @@ export async function passOn(
       const decision = decisionFrom(gate)
       await ofStore(() => store.decideGate(place.conversation, place.gate, decision))
     }
-    const isDecided = gate.decision !== undefined && gate.state !== 'expired'
-    const outcome = isDecided ? 'consumed' : gate.state === 'expired' ? 'expired' : 'abandoned'
+    const outcome = isDecided(gate)
+      ? 'consumed'
+      : gate.state === 'expired'
+        ? 'expired'
+        : 'abandoned'
     await turn.conversation.append([closeGate(turn, gate, outcome)])
   }
 }
 
+/** Whether somebody decided, and in time. */
+export const isDecided = ({ decision, state }: Gate): boolean =>
+  decision !== undefined && state !== 'expired'
+
 /** What nobody decided is declined where it counts. */
-function decisionFrom({ decision, state }: Gate): NewGateDecision {
-  if (decision === undefined || state === 'expired') {
+function decisionFrom(gate: Gate): NewGateDecision {
+  const { decision } = gate
+  if (decision === undefined || !isDecided(gate)) {
     return { verdict: 'denied', decidedBy: 'nobody', comment: 'Nobody decided in time.' }
   }
   const { verdict, decidedBy, args, comment } = decision

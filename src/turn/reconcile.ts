@@ -9,6 +9,7 @@ import type { AskedCall } from './asked-call.ts'
 import { shownId } from './conversation-log.ts'
 import { errorText } from './error-text.ts'
 import { faultOf } from './fault.ts'
+import { doubtsIn } from './in-doubt.ts'
 import { OWN_WIRE } from './item-records.ts'
 import { type CallEnd, recordCall, settle } from './settle-call.ts'
 import { settleOutput } from './settle-output.ts'
@@ -62,12 +63,7 @@ export const NOT_HAPPENED =
  */
 export async function settleDoubts(turn: Turn): Promise<void> {
   const { conversation, settings } = turn
-  const doubts = conversation.calls.filter(
-    (call) =>
-      call.settlement === 'in-doubt' &&
-      conversation.call(shownId(call)) === call &&
-      !turn.settled.has(call.id),
-  )
+  const doubts = doubtsIn(conversation).filter(({ id }) => !turn.settled.has(id))
   for (const call of doubts) {
     const tool = settings.tools.get(call.tool)
     if (tool?.reconcile === undefined) continue

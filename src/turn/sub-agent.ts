@@ -8,6 +8,7 @@ import { abandonLeft } from './abandon-nested.ts'
 import { DOUBT_INSIDE } from './attempt-end.ts'
 import { addUserMessage } from './begin-turn.ts'
 import { EventBus } from './event-bus.ts'
+import { doubtsIn } from './in-doubt.ts'
 import {
   conversationInside,
   isNestedIn,
@@ -157,9 +158,9 @@ const planOf = (message: string): TurnPlan => ({
 })
 
 /** What the inner turn read may be in what it says, and what it left in doubt is in doubt outside too. */
-function report(link: NestedLink, { conversation, settled }: Turn): void {
+function report(link: NestedLink, { conversation }: Turn): void {
   link.trust = conversation.taint
-  link.hasDoubts = [...settled.values()].some(({ settlement }) => settlement === 'in-doubt')
+  link.hasDoubts = doubtsIn(conversation).length > 0
 }
 
 /** Observers of the outer turn see the inner one too; its texts are not the outer turn's texts. */

@@ -10,11 +10,12 @@ import { abandonOrphans } from './abandon-orphans.ts'
 import type { AdmittedCall } from './admitted-call.ts'
 import { approveInProcess } from './approve-call.ts'
 import type { AskedCall } from './asked-call.ts'
+import { doubtfulEnd } from './attempt-end.ts'
 import type { UnsettledCall } from './conversation-log.ts'
 import { approvedInput, endCall, useDecision } from './decided-call.ts'
 import { closeGate, denialText, gateDigest, needsGate } from './gates.ts'
 import { IN_DOUBT, tellDoubt } from './in-doubt.ts'
-import { isHeldUp, nestedGates, passOn } from './nested-gates.ts'
+import { isDecided, isHeldUp, nestedGates, passOn } from './nested-gates.ts'
 import { conversationInside, settingsInside } from './nested-turn.ts'
 import { finishProviderGates } from './provider-gates.ts'
 import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
@@ -64,7 +65,10 @@ async function finishCall(
   return startNow(turn, asked)
 }
 
-/** Only a read leaves neither intent nor gate behind; nobody knows whether it ran. */
+/**
+ * Of a read, which leaves neither intent nor gate behind, so that nobody knows whether it ran; and of a call whose
+ * inner turn was decided on and not gone on with.
+ */
 const NO_RESULT = 'Abandoned: the conversation went on before this call had a result.'
 const NOT_STARTED =
   'Abandoned: the conversation went on before this call was started. It was not run.'
@@ -107,9 +111,11 @@ async function finishStarted(
   await passOn(turn, nested, inside)
   const name = conversationInside(turn.conversation.id, intent.idempotencyKey)
   if (policy === 'abandon') {
-    await abandonNested(turn, inside, name, abandonAll)
+    const hasDoubts = await abandonNested(turn, inside, name, abandonAll)
     if (nested.length === 0) return endStarted(turn, asked, IN_DOUBT)
-    return endCall(turn, asked, 'abandoned', NESTED_ABANDONED)
+    const text = nested.every(isDecided) ? NO_RESULT : NESTED_ABANDONED
+    if (hasDoubts) return endStarted(turn, asked, doubtfulEnd(text))
+    return endCall(turn, asked, 'abandoned', text)
   }
   const abandon = () => abandonLeft(turn, inside, name, abandonAll)
   const next = await afterStart(turn, asked, tool, intent)
@@ -143,7 +149,7 @@ async function afterStart(
 
 async function endStarted(turn: Turn, asked: AskedCall, end: CallEnd): Promise<void> {
   const call = recordCall(turn, asked, end)
-  await settle(turn, call, end === IN_DOUBT ? [tellDoubt(turn, call)] : [])
+  await settle(turn, call, end.settlement === 'in-doubt' ? [tellDoubt(turn, call)] : [])
 }
 
 /** What the handler gets once more; nothing when the arguments no longer fit, or a decision no longer holds. */

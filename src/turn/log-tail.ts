@@ -8,6 +8,8 @@ import type { TurnStatus } from './outcome.ts'
 export interface LogTail {
   /** How the last turn ended; absent for a new conversation and after a crash. */
   readonly lastEnd: TurnStatus | undefined
+  /** True when the last turn did not come to its end: its process died. */
+  readonly isOpen: boolean
   /** How the last turn ended that did end. */
   readonly previousEnd: TurnStatus | undefined
   /** True when nothing was said since then: turns began, and their processes died at once. */
@@ -18,6 +20,7 @@ export interface LogTail {
 
 export const EMPTY_TAIL: LogTail = {
   lastEnd: undefined,
+  isOpen: false,
   previousEnd: undefined,
   isUntouched: true,
   isCut: false,
@@ -27,12 +30,14 @@ export const EMPTY_TAIL: LogTail = {
 export function nextTail(tail: LogTail, entry: Entry): LogTail {
   switch (entry.kind) {
     case 'turn-start':
-      return { ...tail, lastEnd: undefined }
+      return { ...tail, lastEnd: undefined, isOpen: true }
     case 'turn-end': {
       const { status } = entry.data
       // A turn in which nothing was said and nothing came to an end leaves everything as it was.
-      if (tail.isUntouched && status !== 'completed') return { ...tail, lastEnd: undefined }
-      return { lastEnd: status, previousEnd: status, isUntouched: true, isCut: false }
+      if (tail.isUntouched && status !== 'completed') {
+        return { ...tail, lastEnd: undefined, isOpen: false }
+      }
+      return { ...EMPTY_TAIL, lastEnd: status, previousEnd: status }
     }
     case 'message':
     case 'thought':

@@ -44,9 +44,7 @@ export async function finishUnsettled(turn: Turn, policy: UnsettledPolicy): Prom
     return { exclusive, run: () => finishCall(turn, asked, unsettled, policy) }
   })
   await runJobs(jobs, settings.concurrency, turn.interruption.lose)
-  const { lastEnd, isUntouched } = conversation.tail
-  const hasDied = lastEnd === undefined && !isUntouched
-  if (hasDied || policy === 'recover') await abandonOrphans(turn, abandonAll)
+  if (conversation.tail.isOpen || policy === 'recover') await abandonOrphans(turn, abandonAll)
   const waits = await finishProviderGates(turn, isSameTurn)
   if (conversation.unsettled.size === 0) conversation.flush()
   return waits || conversation.unsettled.size > 0

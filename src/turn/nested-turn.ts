@@ -64,9 +64,16 @@ export function setUpInside(tool: Tool, setUp: (outer: RunnerSettings) => Runner
   setups.set(tool, setUp)
 }
 
-/** The settings of the turns inside the calls of a tool; the outer ones where nobody knows of others. */
+/**
+ * The settings of the turns inside the calls of a tool; the outer ones where nobody knows of others, or where no turn
+ * can begin with them, which its call finds out by itself.
+ */
 export function settingsInside(tool: Tool | undefined, outer: RunnerSettings): RunnerSettings {
-  return (tool && setups.get(tool)?.(outer)) ?? outer
+  try {
+    return (tool && setups.get(tool)?.(outer)) ?? outer
+  } catch {
+    return outer
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { doubtsIn } from './in-doubt.ts'
 import { isNestedIn } from './nested-turn.ts'
 import { openTurn } from './open-turn.ts'
 import type { RunnerSettings } from './runner-options.ts'
+import { ofStore } from './store-failure.ts'
 import type { Turn } from './turn.ts'
 import type { FunctionalEvents } from './turn-events.ts'
 
@@ -17,10 +18,12 @@ export async function abandonNested(
   finish: (inner: Turn) => Promise<unknown>,
 ): Promise<boolean> {
   const { observed } = turn
-  const isInside = await isNestedIn(settings.store, conversation, turn.conversation.id)
+  const outer = turn.conversation.id
+  const isInside = await ofStore(() => isNestedIn(settings.store, conversation, outer))
   if (isInside !== true) return false
   const content = new EventBus<FunctionalEvents>(() => {})
-  const opened = await openTurn(settings, { content, observed }, { conversation, parent: turn })
+  const seed = { conversation, parent: turn }
+  const opened = await ofStore(() => openTurn(settings, { content, observed }, seed))
   try {
     await finish(opened.turn)
     const message = 'The conversation around this turn went on without it.'

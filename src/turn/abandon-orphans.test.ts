@@ -38,6 +38,9 @@ const neverMind: Middleware = {
 const isRecord = ({ kind }: NewEntry, id: string) => kind === 'settlement' && id === 'k'
 const isMessageInside = ({ kind }: NewEntry, id: string) => kind === 'message' && id === 'k/r1'
 
+/** What is asked of an inner conversation, or of any. */
+const isAboutInside = (about: unknown) => /k\/r1|after/.test(JSON.stringify(about))
+
 /** Ends the lease of a process that died. */
 async function free(store: Store) {
   const { epoch } = await store.acquire('k', { owner: 'test', force: true })
@@ -104,4 +107,43 @@ describe('abandonOrphans', () => {
     await runner(store, [[{ text: 'so' }]]).run({ message: 'and?', conversation: 'k' })
     expect(await store.openGates()).toEqual([])
   })
+
+  it('ends what was left in a store of its own', async () => {
+    const [store, inside] = [memoryStore(), memoryStore()]
+    const runner = agents({ store: inside }, true)
+    const { mortal, died } = diesBehind(store, isRecord)
+    void runner(mortal, [[ask]], [neverMind]).run({ message: 'go', conversation: 'k' })
+    await died
+    expect(await inside.openGates()).toMatchObject([{ conversation: 'k/r1', state: 'pending' }])
+    const next = runner(store, [[{ text: 'so' }]])
+    await next.recover({ conversation: 'k', force: true })
+    expect(await inside.openGates()).toEqual([])
+  })
+
+  it.each(['conversations', 'find', 'conversation', 'entries'] as const)(
+    'fails as the store does when `%s` fails in words of its own',
+    async (member) => {
+      const store = memoryStore()
+      const runner = agents()
+      const { mortal, died } = diesBehind(store, isMessageInside)
+      void runner(mortal, [[ask]]).run({ message: 'go', conversation: 'k' })
+      await died
+      await free(store)
+      const failing = new Proxy(store, {
+        get(target, name) {
+          const ask = Reflect.get(target, name)
+          if (name !== member) return ask
+          return (about: unknown, ...rest: unknown[]) => {
+            if (isAboutInside(about)) throw new Error('out of reach')
+            return ask(about, ...rest)
+          }
+        },
+      })
+      const outcome = await runner(failing).run({ message: 'and?', conversation: 'k' })
+      expect(outcome).toMatchObject({
+        status: 'failed',
+        reason: { code: 'STORE_FAILED', message: 'out of reach' },
+      })
+    },
+  )
 })

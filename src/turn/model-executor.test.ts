@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sampleTool } from '../../test/turn-samples.ts'
 import type { Model } from '../model/model.ts'
 import type { ModelEvent } from '../model/model-event.ts'
@@ -172,5 +172,43 @@ describe('modelExecutor', () => {
     } as unknown as Model
     const executor = modelExecutor(model, { maxSilenceMs: 20 })
     expect((await new TurnRunner({ executor }).run({ message: 'Time?' })).text).toBe('It is noon.')
+  })
+
+  it('leaves no timer behind when the turn is aborted over a model that ignores it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const abort = new AbortController()
+      const deaf: Model = {
+        ...{ api: 'test', provider: 'test', model: 'test' },
+        async *stream() {
+          yield { type: 'text', key: 'a', delta: 'It is ' }
+          abort.abort()
+          await new Promise(() => {})
+        },
+      }
+      const runner = new TurnRunner({ executor: modelExecutor(deaf, { maxSilenceMs: 60_000 }) })
+      const outcome = await runner.run({ message: 'go', signal: abort.signal })
+      expect([outcome.status, vi.getTimerCount()]).toEqual(['aborted', 0])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('does not abort a model that has finished, whose iterator may be written by hand', async () => {
+    const signals: (AbortSignal | undefined)[] = []
+    const byHand = {
+      ...{ api: 'test', provider: 'test', model: 'test' },
+      stream(_: unknown, { signal }: { signal?: AbortSignal }) {
+        signals.push(signal)
+        const next = () => ({ done: false, value: finish })
+        return { [Symbol.asyncIterator]: () => ({ next, return: () => ({ done: true }) }) }
+      },
+    } as unknown as Model
+    const executor = modelExecutor(byHand, { maxSilenceMs: 60_000 })
+    const { text, reason } = await new TurnRunner({ executor, retries: 0 }).run({
+      message: 'Time?',
+    })
+    expect({ text, reason }).toEqual({ text: 'It is noon.' })
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false])
   })
 })

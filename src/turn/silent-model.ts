@@ -19,39 +19,46 @@ export async function* unlessSilent(
   const stream = unwaited(model.stream(request, { ...options, signal }))
   const events = stream[Symbol.asyncIterator]()
   let isOver = false
+  const silent = () => own.abort(silence(model.api, maxSilenceMs))
   try {
     for (;;) {
-      const next = await orSilent(events.next(), maxSilenceMs, model.api)
+      // An application's own iterator may give what it has at once.
+      const word = (async () => events.next())()
+      const next = await orSilent(word, signal, maxSilenceMs, silent)
       isOver = next.done === true
       if (next.done === true) return
       yield next.value
     }
   } finally {
-    if (!isOver) {
-      own.abort()
-      leave(events)
-    }
+    // Whoever has fallen silent may never answer, so that nobody waits for this.
+    if (!isOver) (async () => events.return?.())().catch(() => {})
   }
 }
 
-/** Whoever has fallen silent may never answer, so that nobody waits; nor may a model of the application's own throw here. */
-function leave(events: AsyncIterator<ModelEvent>): void {
-  try {
-    void unwaited(events.return?.())
-  } catch {
-    // Why the stream is left says more.
-  }
-}
-
-function orSilent<T>(next: T | PromiseLike<T>, ms: number, api: string): Promise<T> {
+/** Waits for the next word until the signal aborts, which `silent` does when it takes too long. */
+function orSilent<T>(
+  next: Promise<T>,
+  signal: AbortSignal,
+  ms: number,
+  silent: () => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const silent = () => {
-      const message = `\`${api}\` said nothing for ${ms} ms; none of its calls run. Raise \`maxSilenceMs\` for a model that thinks for longer.`
-      reject(new BobbinError('E_STREAM_BROKEN', message, { reason: 'silence' }))
-    }
     const timer = ms <= MAX_TIMER_MS ? setTimeout(silent, ms) : undefined
-    Promise.resolve(next)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+    next.then(resolve, reject).finally(end)
   })
+}
+
+function silence(api: string, ms: number): BobbinError {
+  const message = `\`${api}\` said nothing for ${ms} ms; none of its calls run. Raise \`maxSilenceMs\` for a model that thinks for longer.`
+  return new BobbinError('E_STREAM_BROKEN', message, { reason: 'silence' })
 }

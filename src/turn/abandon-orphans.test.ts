@@ -131,11 +131,11 @@ describe('abandonOrphans', () => {
       await free(store)
       const failing = new Proxy(store, {
         get(target, name) {
-          const ask = Reflect.get(target, name)
-          if (name !== member) return ask
+          const answer = Reflect.get(target, name)
+          if (name !== member) return answer
           return (about: unknown, ...rest: unknown[]) => {
             if (isAboutInside(about)) throw new Error('out of reach')
-            return ask(about, ...rest)
+            return answer(about, ...rest)
           }
         },
       })

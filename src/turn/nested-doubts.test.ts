@@ -4,6 +4,7 @@ import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
+import type { TurnOutcome } from './outcome.ts'
 import { subAgent } from './sub-agent.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -25,6 +26,9 @@ function runner(store: Store, model: ScriptedModel, inner: ScriptedModel) {
   return new TurnRunner({ model, tools: [research], store })
 }
 
+/** What the model reads of the only call. */
+const textOf = ({ toolCalls }: TurnOutcome) => JSON.stringify(toolCalls)
+
 describe('a call in doubt inside a turn inside a call', () => {
   it('is told of when the second attempt cannot even begin', async () => {
     const store = memoryStore()
@@ -41,7 +45,7 @@ describe('a call in doubt inside a turn inside a call', () => {
     const next = runner({ ...store, acquire }, answers(), scriptedModel([]))
     const outcome = await next.recover({ conversation: 'k', force: true })
     expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'failed' }] })
-    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
+    expect(textOf(outcome)).toContain('Do not repeat it blindly')
     const inside = await store.get('k/r1', 'settlement', 'w1')
     expect(inside?.data['settlement']).toBe('in-doubt')
   })
@@ -54,7 +58,7 @@ describe('a call in doubt inside a turn inside a call', () => {
     const next = runner(store, answers(), scriptedModel([]))
     const outcome = await next.resume({ conversation: 'k', decisions })
     expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'failed' }] })
-    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
+    expect(textOf(outcome)).toContain('Do not repeat it blindly')
   })
 
   it.each([
@@ -70,7 +74,7 @@ describe('a call in doubt inside a turn inside a call', () => {
     const next = runner(store, answers(), scriptedModel([]))
     const outcome = await next.run({ message: 'and?', conversation: 'k' })
     expect(outcome).toMatchObject({ status: 'completed', toolCalls: [{ settlement: 'in-doubt' }] })
-    expect(String(outcome.toolCalls[0]?.results)).toContain(text)
-    expect(String(outcome.toolCalls[0]?.results)).toContain('Do not repeat it blindly')
+    expect(textOf(outcome)).toContain(text)
+    expect(textOf(outcome)).toContain('Do not repeat it blindly')
   })
 })

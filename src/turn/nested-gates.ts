@@ -20,10 +20,11 @@ interface NestedPlace {
  */
 export async function surfaceGates(
   turn: Turn,
-  { asked, tool, intent }: AdmittedCall,
+  admitted: AdmittedCall,
   gates: readonly Gate[],
   extra: readonly NewEntry[],
 ): Promise<void> {
+  const { asked } = admitted
   const requests = gates.map((gate): GateRequest => {
     const { type, because, tool, args, digest, expiresAt, conversation, id } = gate
     const context: JsonObject = {
@@ -46,8 +47,8 @@ export async function surfaceGates(
   const { id, item, createdAt: askedAt } = asked
   // The call that a person made of another stands in no response, and the turn waits for it all the same. It has
   // begun: whoever looks for what nobody waits for must not take its inner turn for that.
-  const begun = intent ?? intentOf(turn, asked, tool)
-  turn.conversation.unsettled.set(id, { item, turnId: turn.id, askedAt, intent: begun })
+  const intent = admitted.intent ?? intentOf(turn, asked, admitted.tool)
+  turn.conversation.unsettled.set(id, { item, turnId: turn.id, askedAt, intent })
   await turn.conversation.append([...extra, ...requests.map((gate) => openGate(turn, gate))])
   await tellOpened(turn, requests)
 }

@@ -17,7 +17,7 @@ export class AbortWatch {
   /** Most of the time there is one, and a set makes a table anew whenever its only member leaves. */
   #first: Watched | undefined
   readonly #others = new Set<Watched>()
-  #isListening = false
+  #listener: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #dueAt = Number.POSITIVE_INFINITY
   /** How many have a time limit: only they may keep the process alive. */
@@ -28,7 +28,7 @@ export class AbortWatch {
   }
 
   add(watched: Watched): void {
-    if (!this.#isListening) this.#listen()
+    if (this.#listener === undefined) this.#listen()
     if (this.#first === watched || this.#isOther(watched)) return
     if (this.#first === undefined) this.#first = watched
     else this.#others.add(watched)
@@ -71,8 +71,13 @@ export class AbortWatch {
     })
   }
 
-  /** Frees the timer. */
+  /**
+   * Frees the timer, and the signal: one that is joined from others lives as long as they do while somebody listens,
+   * and an application may have one for all its turns.
+   */
   clear(): void {
+    if (this.#listener !== undefined) this.#signal.removeEventListener('abort', this.#listener)
+    this.#listener = undefined
     clearTimeout(this.#timer)
     this.#dueAt = Number.POSITIVE_INFINITY
   }
@@ -88,11 +93,10 @@ export class AbortWatch {
   }
 
   #listen(): void {
-    this.#isListening = true
-    const end = () => {
+    this.#listener = () => {
       for (const watched of this.#all()) watched.onAbort()
     }
-    this.#signal.addEventListener('abort', end, { once: true })
+    this.#signal.addEventListener('abort', this.#listener, { once: true })
   }
 
   /** A timer that is set stays set: it looks for what is due, and sets itself anew for the rest. */

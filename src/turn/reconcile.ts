@@ -27,16 +27,18 @@ export async function reconcile(
   const ms = Math.min(tool.timeoutMs ?? turn.settings.timeoutMs, MAX_TIMER_MS)
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms)
+  const signal = AbortSignal.any([turn.signal, late.signal])
+  const watch = new AbortWatch(signal)
   try {
-    const signal = AbortSignal.any([turn.signal, late.signal])
     signal.throwIfAborted()
-    return await new AbortWatch(signal).orAborted((async () => tool.reconcile?.(key))())
+    return await watch.orAborted((async () => tool.reconcile?.(key))())
   } catch (error) {
     turn.signal.throwIfAborted()
     turn.observed.emit('error', { error, where: 'reconcile' }, turn.origin)
     return undefined
   } finally {
     clearTimeout(timer)
+    watch.clear()
   }
 }
 

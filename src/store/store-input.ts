@@ -11,14 +11,17 @@ const MAX_PAGE = 1000
 
 /** A conversation's name stands in indexes and messages, so it is short and clean. */
 export function conversationId(id: unknown, path = 'conversation'): string {
-  const fits = typeof id === 'string' && id !== '' && id.length <= 512
   // One conversation is written to over and over.
-  if (fits && id === lastId) return id
-  if (fits && id.isWellFormed() && !id.includes('\0')) return (lastId = id)
+  if (typeof id === 'string' && (id === lastId || isConversationName(id))) return (lastId = id)
   throw invalidInput(path, 'must be 1 to 512 characters of well-formed text without NUL')
 }
 
-let lastId = ''
+/** Whether a store takes a text for the name of a conversation. */
+export function isConversationName(text: string): boolean {
+  return text !== '' && text.length <= 512 && text.isWellFormed() && !text.includes('\0')
+}
+
+let lastId: string | undefined
 
 /** An object that something is to be taken out of. */
 export function memberOf<T extends object>(given: T, path: string): T {

@@ -2,6 +2,7 @@ import { sha256Hex } from '#hash'
 import type { TrustTier } from '../core/trust.ts'
 import type { Gate } from '../store/gate.ts'
 import type { Store } from '../store/store.ts'
+import { isConversationName } from '../store/store-input.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunnerSettings } from './runner-options.ts'
 import type { Turn } from './turn.ts'
@@ -49,12 +50,8 @@ export function linkCall(parent: Turn, signal: AbortSignal): NestedLink {
  * it for a name, because models name calls. It begins with the outer one's name, by which a store finds it.
  */
 export function conversationInside(outer: string, key: string): string {
-  const isName = key.length <= MAX_NAME && key.isWellFormed() && !key.includes('\0')
-  return isName ? key : `${outer}/${sha256Hex(key)}`
+  return isConversationName(key) ? key : `${outer}/${sha256Hex(key)}`
 }
-
-/** The most characters that a store takes for a name. */
-const MAX_NAME = 512
 
 /** How the turns inside the calls of a tool are set up: they may have a store of their own. */
 const setups = new WeakMap<Tool, (outer: RunnerSettings) => RunnerSettings>()

@@ -122,7 +122,8 @@ describe('a store that fails', () => {
       started.resolve()
       return byHand<string>().promise
     })
-    const turn = new TurnRunner({ model, store, tools: [wait] }).run({ message: 'go' })
+    const input = { message: 'go', conversation: 'c' }
+    const turn = new TurnRunner({ model, store, tools: [wait] }).run(input)
     await started.promise
     await vi.advanceTimersByTimeAsync(15_000)
     expect(await turn).toMatchObject({

@@ -18,7 +18,11 @@ export interface Interruption {
 }
 
 /** Joins the caller's signal, the turn's time limit and the loss of the conversation. */
-export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number): Interruption {
+export function interruptionOf(
+  conversation: string,
+  given: AbortSignal | undefined,
+  maxTimeMs: number,
+): Interruption {
   const own = new AbortController()
   let tooLong: DOMException | undefined
   let lost: unknown
@@ -35,14 +39,14 @@ export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number
     signal,
     watch,
     lose(error) {
-      if (lossOf(error) === undefined || signal.aborted) return
+      if (lossOf(conversation, error) === undefined || signal.aborted) return
       lost = error
       own.abort(error)
     },
     end() {
       if (tooLong !== undefined && signal.reason === tooLong) return stopped(tooMuchTime(maxTimeMs))
       if (lost !== undefined && signal.reason === lost) {
-        const message = `The conversation ${lossOf(lost)}; this turn ended itself.`
+        const message = `The conversation ${lossOf(conversation, lost)}; this turn ended itself.`
         return failed({ code: 'STORE_FAILED', message })
       }
       const message = 'The turn was aborted by its signal.'
@@ -55,9 +59,13 @@ export function interruptionOf(given: AbortSignal | undefined, maxTimeMs: number
   }
 }
 
-/** What became of the conversation; nothing when the error does not say that it is lost. */
-function lossOf(error: unknown): string | undefined {
-  if (isBobbinError(error, 'E_STALE_RUNNER')) return 'has passed to another runner'
+/** What became of the conversation; nothing when the error does not say that it, and not one inside it, is lost. */
+function lossOf(conversation: string, error: unknown): string | undefined {
+  if (isBobbinError(error, 'E_STALE_RUNNER')) {
+    // One of a store of the application's own may not say which it is about.
+    const isOther = (error.data.conversation ?? conversation) !== conversation
+    return isOther ? undefined : 'has passed to another runner'
+  }
   const isDeleted = isBobbinError(error, 'E_NOT_FOUND') && error.data.what === 'conversation'
-  return isDeleted ? 'was deleted' : undefined
+  return isDeleted && error.data.id === conversation ? 'was deleted' : undefined
 }

@@ -55,7 +55,7 @@ export async function openTurn(
   const force = seed.force === true || parent !== undefined
   if (parent !== undefined) await requireHeld(parent)
   const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
-  const interruption = interruptionOf(seed.signal, settings.limits.maxTimeMs)
+  const interruption = interruptionOf(id, seed.signal, settings.limits.maxTimeMs)
   const beat = keepAlive(settings, lease, interruption)
   const close = () => {
     interruption.clear()

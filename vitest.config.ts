@@ -12,5 +12,8 @@ export default defineConfig({
     // Loading the modules anew for each file would take a third of the run; none of them keeps a state
     // that one test file could spoil for another.
     isolate: false,
+    // By default one core stays idle. Many tests wait for servers, timers and other processes.
+    maxWorkers: '100%',
+    maxConcurrency: 2,
   },
 })

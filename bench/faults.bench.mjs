@@ -31,13 +31,13 @@ const call = (text) =>
 const DONE = '[DONE]'
 const whole = call('{"amount":7}')
 
-/** What is streamed instead of a finished call; `cut` also resets the connection. */
+/** Streams without a finished call; `cut` also resets the connection. */
 const FAULTS = {
   'the stream ends without a finish reason': { events: [whole] },
-  'the connection is cut behind the call': { events: [whole], cut: true },
+  'the connection is cut after the call': { events: [whole], cut: true },
   'the answer was cut for length': { events: [whole, chunk({}, 'length'), DONE] },
   'a content filter stopped the answer': { events: [whole, chunk({}, 'content_filter'), DONE] },
-  'the stream reports an error behind the call': {
+  'the stream reports an error after the call': {
     events: [whole, { error: { message: 'overloaded', type: 'server_error' } }],
   },
   'the arguments are cut off': { events: [call('{"amount":7'), chunk({}, 'length'), DONE] },
@@ -76,7 +76,7 @@ async function serve(fault) {
 const parameters = z.object({ amount: z.number() })
 const description = 'Pays.'
 
-/** One turn of each kit with one tool; `pay` is told of every run of it. */
+/** One turn of each kit with one tool, which calls `pay` every time it runs. */
 const KITS = {
   async bobbin(baseURL, pay) {
     const client = new OpenAI({ apiKey: 'k', baseURL, maxRetries: 0 })
@@ -86,7 +86,7 @@ const KITS = {
       tools: [
         new Tool({ name: 'pay', description, inputSchema: parameters, effect: 'read', handler }),
       ],
-      sleep: async () => {},
+      testing: { sleep: async () => {} },
     }).run({ message: 'Pay.' })
   },
   async ai(baseURL, pay) {

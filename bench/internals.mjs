@@ -8,10 +8,10 @@ import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Imports what `program`, a module of re-exports with paths from the root, exports. */
+/** Imports what `program`, a module of re-exports with paths from this folder, exports. */
 export async function internals(program) {
   const { outputFiles } = await build({
-    stdin: { contents: program, resolveDir: root, loader: 'ts' },
+    stdin: { contents: program, resolveDir: join(root, 'bench'), loader: 'ts' },
     alias: { '#hash': join(root, 'src/core/hash.node.ts') },
     bundle: true,
     format: 'esm',

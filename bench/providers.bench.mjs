@@ -2,8 +2,6 @@
 // `fetch` with eventsource-parser and `JSON.parse`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
@@ -16,11 +14,9 @@ import { openaiChat, openaiResponses } from '../dist/providers/openai/index.js'
 import { internals } from './internals.mjs'
 import { compare, median, printTable, target } from './measure.mjs'
 
-const { ArgumentPreview, adapters, growingHistory, growingPart } = await internals(`
-  export { ArgumentPreview } from './src/model/argument-preview.ts'
-  export { growingPart } from './src/model/growing-part.ts'
-  export { growingHistory } from './src/records/growing-history.ts'
-  export { adapters } from './src/wire/adapters.ts'
+const { ArgumentPreview, adapters } = await internals(`
+  export { ArgumentPreview } from '../src/model/events/argument-preview.ts'
+  export { adapters } from '../src/wire/adapters.ts'
 `)
 
 const EVENTS = 10_000
@@ -145,7 +141,7 @@ async function streams(port) {
     const url = `http://127.0.0.1:${port}/${protocol}/${kind}`
     const { ai, ...others } = { limit: () => readAlone(url), ...protocols[protocol](url) }
     const { limit, ratios } = await rounds(others, protocol === 'gemini' ? 5 : 15)
-    // `ai` leaves so much garbage that it would slow whoever comes next: it has its own rounds.
+    // `ai` leaves so much garbage that it would slow the next subject: it has its own rounds.
     const slow = ai && (await rounds({ limit: others.limit, ai }, 3))
     const { bobbin: own, SDK } = ratios
     const cells = [own, SDK, slow?.ratios.ai].map((time) => time?.toFixed(2) ?? '')
@@ -219,90 +215,21 @@ function historyOf(calls, api) {
 }
 
 function encoding() {
-  const table = [['protocol', '100 calls µs', '1,000 calls µs', 'step at 10 µs', 'at 1,000 µs']]
+  const table = [['protocol', '100 items µs each', '1,000 items µs each', 'growth']]
   for (const adapter of adapters) {
-    const whole = wholeCosts(adapter)
-    const step = stepCosts(adapter)
-    const times = [whole.short * 100, whole.long * 1000, step.short, step.long]
-    table.push([adapter.api, ...times.map((time) => time.toFixed(2))])
-    const { ratio: growth } = whole
-    target(`${adapter.api}: linear`, growth <= 1.3, `${(growth * 10).toFixed(1)} for 10`)
-    const { ratio } = step
-    target(`${adapter.api}: a step costs the same`, ratio <= 1.25, ratio.toFixed(2))
+    const step = (history) => () => JSON.stringify(adapter.encode(history))
+    const [some, many] = [historyOf(100, adapter.api), historyOf(1000, adapter.api)]
+    const found = compare({ some: step(some), many: step(many) }, 'some')
+    const each = { some: found.some.microseconds / 100, many: found.many.microseconds / 1000 }
+    const growth = found.many.ratio / 10
+    table.push([adapter.api, ...[each.some, each.many, growth].map((time) => time.toFixed(2))])
+    const most = Math.max(each.some, each.many)
+    target(`${adapter.api}: at most 10 µs per item`, most <= 10, `${most.toFixed(2)} µs`)
   }
-  console.log('\nEncoding a history; a step appends one call with its result to the history of a')
-  console.log('turn and takes the next request part, as every iteration of a turn does\n')
+  console.log('\nA step: the whole history is encoded and written with `JSON.stringify`\n')
   printTable(table)
 }
 
-/** CPU time per call when a history of 100 calls is encoded, and when one of 1,000 is. */
-function wholeCosts(adapter) {
-  const [some, many] = [historyOf(100, adapter.api), historyOf(1000, adapter.api)]
-  const encode = (history, count) => () => {
-    // Kept until the end, so that the collector has as much to keep for short ones as for long.
-    const parts = []
-    for (let i = 0; i < count; i++) {
-      const encoder = adapter.encoder()
-      for (const item of history) encoder.push(item)
-      parts.push(encoder.part())
-    }
-    return parts
-  }
-  return inTurns(() => ({ short: encode(some, 40), long: encode(many, 4) }), 4000)
-}
-
-/**
- * CPU time of a step of a turn at 10 calls and at 1,000. The histories are brought to their length
- * beforehand, and grow by half of it in the timed part.
- */
-function stepCosts(adapter) {
-  const [some, many] = [historyOf(15, adapter.api), historyOf(1500, adapter.api)]
-  const runAll = (histories) => () => histories.forEach((run) => run())
-  const prepare = () => ({
-    short: runAll(prepared(adapter, some, 10, 800)),
-    long: runAll(prepared(adapter, many, 1000, 8)),
-  })
-  return inTurns(prepare, 4000)
-}
-
-/** Medians of CPU time per unit and of its ratio, from rounds in which both sides take turns. */
-function inTurns(prepare, units) {
-  const samples = { short: [], long: [] }
-  for (let round = 0; round < 33; round++) {
-    const sides = Object.entries(prepare())
-    for (const [name, act] of round & 1 ? sides : sides.reverse()) {
-      // What the preparation left; a major collection would throw optimised code away as well.
-      globalThis.gc({ type: 'minor' })
-      const before = process.cpuUsage()
-      act()
-      const { user, system } = process.cpuUsage(before)
-      // The first rounds teach the compiler.
-      if (round > 1) samples[name].push((user + system) / units)
-    }
-  }
-  const ratios = samples.long.map((time, round) => time / samples.short[round])
-  return { short: median(samples.short), long: median(samples.long), ratio: median(ratios) }
-}
-
-/** Histories that were sent once at this length, each with half as many steps to go. */
-function prepared(adapter, history, length, count) {
-  const instructions = 'Be brief.'
-  return Array.from({ length: count }, () => {
-    const partOf = growingPart(adapter, { endpoint: 'e', modelFamily: 'f' })
-    const sent = growingHistory(history.slice(0, length))
-    partOf(sent, { instructions }).release()
-    const run = () => {
-      for (let at = length; at < history.length; at++) {
-        sent.push(history[at])
-        partOf(sent, { instructions }).release()
-      }
-    }
-    return run
-  })
-}
-
-setFlagsFromString('--expose-gc')
-globalThis.gc = runInNewContext('gc')
 // All of it, or the parts named: `node providers.bench.mjs encoding`.
 const wanted = process.argv.slice(2)
 const isWanted = (part) => wanted.length === 0 || wanted.includes(part)

@@ -1,6 +1,6 @@
 // Indexing and searching a 1 GB log, side by side with wc, grep, ripgrep, readline and a table of lines.
 // Rounds are interleaved and the best of each is kept, because ratios within one run travel and times do
-// not; what is far behind runs once. BENCH_BYTES and BENCH_ROUNDS make it smaller.
+// not; slow subjects run once. BENCH_BYTES and BENCH_ROUNDS make it smaller.
 import { spawnSync } from 'node:child_process'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import { target } from './measure.mjs'
 
 // From source: the package does not offer all of them by name.
 const { fileSpool, LineCounter, readLines, searchSpool } = await internals(`
-  export { fileSpool } from './src/stores/fs/index.ts'
-  export { LineCounter } from './src/spool/line-index.ts'
-  export { readLines } from './src/spool/read-lines.ts'
-  export { searchSpool } from './src/spool/search/search.ts'
+  export { fileSpool } from '../src/stores/fs/index.ts'
+  export { LineCounter } from '../src/spool/line-index.ts'
+  export { readLines } from '../src/spool/read-lines.ts'
+  export { searchSpool } from '../src/spool/search/search.ts'
 `)
 
 const BYTES = Number(process.env.BENCH_BYTES ?? 1024 ** 3)

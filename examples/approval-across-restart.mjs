@@ -1,12 +1,12 @@
-// A call waits for a person; the process that asked ends; another one hears the answer and goes on.
+// A call waits for a person. The process ends; another process gets the answer and continues the turn.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Tool, TurnRunner } from 'bobbin'
-import { sqliteStore } from 'bobbin/sqlite'
+import { Tool, TurnRunner } from 'bobbin-adk'
+import { sqliteStore } from 'bobbin-adk/sqlite'
 import { z } from 'zod'
 
 const [, , act, path = ''] = process.argv
@@ -44,7 +44,7 @@ if (act === undefined) {
   if (act === 'ask') {
     // #region ask
     const { status, gates } = await runner.run({ conversation: 'order-7', message: 'Refund ann.' })
-    for (const { tool, args } of gates) console.log(status, '· somebody must agree to', tool, args)
+    for (const { tool, args } of gates) console.log(status, '· a person must approve', tool, args)
     // #endregion ask
   } else {
     // #region answer

@@ -1,11 +1,11 @@
-// A call that needs somebody's leave: the turn is suspended, the process may end, and a decision that holds
+// A call that needs an approval: the turn is suspended, the process may end, and a valid decision
 // lets the call run exactly once. What a client sends is never the decision itself: the store holds that.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isBobbinError, Tool, TurnRunner } from 'bobbin'
-import { sqliteStore } from 'bobbin/sqlite'
+import { isBobbinError, Tool, TurnRunner } from 'bobbin-adk'
+import { sqliteStore } from 'bobbin-adk/sqlite'
 import { z } from 'zod'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-approval-'))
@@ -25,7 +25,7 @@ const pay = new Tool({
   },
 })
 // Stands in for a model: asks for one payment and reports when it has settled.
-/** @type {import('bobbin').Executor} */
+/** @type {import('bobbin-adk').Executor} */
 const executor = async ({ turnToolCalls }) =>
   turnToolCalls.length === 0
     ? { calls: [{ tool: 'pay', args: { invoice: 'A-17', amount: 250 } }] }
@@ -42,7 +42,7 @@ assert.ok(gate)
 console.log(asked.status, '· to decide:', gate.tool, JSON.stringify(gate.args))
 await first.close()
 
-// Another process, another day: somebody who was shown the gate decides.
+// Another process, another day: a person who saw the gate decides.
 const second = sqliteStore(path)
 const runner = new TurnRunner({ executor, tools: [pay], store: second })
 const decision = { gate: gate.id, digest: gate.digest, approve: true, decidedBy: 'ann@example.com' }

@@ -6,7 +6,7 @@ import {
   SpooledJsonArtifact,
   SpooledMarkdownArtifact,
   SpooledTableArtifact,
-} from 'bobbin'
+} from 'bobbin-adk'
 
 const spool = memorySpool()
 const text = Array.from({ length: 300 }, (_, n) => `${n} ${n % 100 ? 'ok' : 'error 503'}`).join(
@@ -19,7 +19,7 @@ await log.head(10) // string[], without line ends
 await log.tail(10)
 await log.cat(100, 200) // lines 100 to 199, counted from 0
 await log.line(7)
-// Lines with their numbers, how many matched, what stopped the search, and a cursor to go on.
+// Lines with their numbers, how many matched, what stopped the search, and a cursor to continue.
 const found = await log.grep('error \\d+', { context: 2, ignoreCase: true })
 await log.asString(1_000_000) // refused above so many bytes
 for await (const line of log.lines()) assert.ok(line) // every line, in flat memory

@@ -1,6 +1,6 @@
 // A tool that returns 30 MB: the model gets a handle of a few hundred characters, and greps.
 import assert from 'node:assert/strict'
-import { SpooledArtifact, Tool, TurnRunner } from 'bobbin'
+import { SpooledArtifact, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 /** @param {string} service @param {number} second */
@@ -15,7 +15,7 @@ const readLog = new Tool({
   effect: 'read',
   inline: false, // kept out of the prompt: the model gets a handle and artifact_* tools
   async *handler({ service }) {
-    // A stream goes to the spool as it comes; nobody holds all of it.
+    // A stream goes to the spool as it comes; it is never whole in memory.
     for (let hour = 0; hour < 190; hour++) {
       yield Array.from({ length: 3600 }, (_, n) => lineOf(service, hour * 3600 + n)).join('')
     }

@@ -1,6 +1,6 @@
 // Where the id of a call comes from, and how it travels between providers.
 import assert from 'node:assert/strict'
-import { wire } from 'bobbin/wire'
+import { wire } from 'bobbin-adk/wire'
 
 // #region origins
 const codec = wire('foundry', { secret: new Uint8Array(32) })

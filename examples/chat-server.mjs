@@ -7,9 +7,10 @@ import { createServer, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { isBobbinError, SpooledArtifact, storedResults, Tool, ToolCall, TurnRunner } from 'bobbin'
-import { sqliteStore } from 'bobbin/sqlite'
-import { scriptedModel } from 'bobbin/testing'
+import { isBobbinError, resultText, SpooledArtifact, Tool, ToolCall, TurnRunner } from 'bobbin-adk'
+import { sqliteStore } from 'bobbin-adk/sqlite'
+import { storedResults } from 'bobbin-adk/store'
+import { scriptedModel } from 'bobbin-adk/testing'
 import { z } from 'zod'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-chat-'))
@@ -36,7 +37,7 @@ const crawl = new Tool({
 })
 const send = new Tool({
   name: 'send',
-  description: 'Sends the pages to somebody.',
+  description: 'Sends the pages to a person.',
   inputSchema: z.object({ to: z.string() }),
   effect: 'write',
   approval: true,
@@ -50,28 +51,35 @@ const runner = new TurnRunner({ model, tools: [crawl, send], store })
 /** @param {import('node:http').ServerResponse} res @param {string} conversation @param {string} message */
 async function streamTurn(res, conversation, message) {
   const abort = new AbortController()
-  res.on('close', () => abort.abort()) // whoever leaves ends the turn; after its end this does nothing
+  res.on('close', () => abort.abort()) // a client that leaves ends the turn; after its end this does nothing
   res.writeHead(200, { 'content-type': 'text/event-stream' })
-  /** @param {string} event @param {unknown} data */
-  const tell = (event, data) => res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  // One queue for everything, so that the page gets it in the order in which it happened.
+  let told = Promise.resolve()
+  /** @param {string} event @param {unknown} data a value, or a promise of one */
+  const tell = (event, data) => {
+    told = Promise.all([data, told])
+      .then(([value]) => void res.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`))
+      .catch(() => void res.destroy()) // a result that cannot be read ends the stream
+  }
   // One runner serves all conversations, so that a listener looks where an event comes from.
-  const stop = runner.observe('toolProgress', (progress, origin) => {
-    if (origin.conversation === conversation) tell('progress', progress)
-  })
+  /** @param {{ conversation: string }} origin */
+  const isHere = (origin) => origin.conversation === conversation
+  const stops = [
+    runner.on('message', (text, origin) => isHere(origin) && tell('text', text)),
+    runner.on('toolCall', (call, origin) => isHere(origin) && tell('call', shown(call))),
+    runner.observe('toolProgress', (step, origin) => isHere(origin) && tell('progress', step)),
+    runner.observe('gateOpened', (gate, origin) => isHere(origin) && tell('gate', gate)),
+  ]
   try {
-    const turn = runner.stream({ conversation, message, signal: abort.signal })
-    for await (const event of turn) {
-      if (event.type === 'message') tell('text', { id: event.id, delta: event.delta })
-      else if (event.type === 'toolCall') tell('call', await shown(event))
-    }
-    const { status, reason, gates } = await turn.outcome
-    tell('end', { status, reason, gates })
+    const outcome = await runner.run({ conversation, message, signal: abort.signal })
+    tell('end', { status: outcome.status, reason: outcome.reason, gates: outcome.gates })
   } catch (error) {
     // Only what cannot even begin is thrown; everything else is an outcome.
     const isBusy = isBobbinError(error, 'E_CONVERSATION_BUSY')
     tell('end', { status: isBusy ? 'busy' : 'failed' })
   } finally {
-    stop()
+    for (const stop of stops) stop()
+    await told
     res.end()
   }
 }
@@ -80,11 +88,15 @@ async function streamTurn(res, conversation, message) {
 // #region shown
 /**
  * What a page shows of a call. As JSON a record only refers to an artifact, so that its first lines are read here; an
- * error is text, and media are told by name and size.
+ * error is text, and media are shown by name and size.
  *
- * @param {import('bobbin').TurnToolCallContent | ToolCall} call
+ * @param {import('bobbin-adk').TurnToolCallContent | ToolCall} call
  */
-async function shown({ id, tool, settlement, results }) {
+async function shown(call) {
+  const { id, tool, settlement, results } = call
+  // Live, the answer of an artifact tool is a string; in a stored record it is not. This reads both.
+  const text = resultText(call)
+  if (text !== undefined) return { id, tool, settlement, result: text }
   const isText = SpooledArtifact.isSpooledArtifact(results)
   const result = isText ? (await results.head(20)).join('\n') : results
   return { id, tool, settlement, result }
@@ -105,7 +117,7 @@ async function history(conversation) {
 // #endregion history
 
 // #region decide
-/** Somebody decides in another request, perhaps in another process. @param {import('bobbin').GateAnswer} answer */
+/** A person decides in another request, perhaps in another process. @param {import('bobbin-adk').GateAnswer} answer */
 async function decide(/** @type {string} */ conversation, answer) {
   try {
     const outcome = await runner.resume({ conversation, decisions: [answer] })
@@ -169,8 +181,10 @@ for (let attempt = 0; attempt < 100 && !asked.includes('"suspended"'); attempt++
   if (asked.includes('"busy"')) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 assert.match(asked, /"status":"suspended"/)
+const askedNames = Array.from(asked.matchAll(/^event: (\w+)$/gm), ([, name]) => name)
+assert.deepEqual(askedNames, ['call', 'gate', 'end'])
 
-// Somebody decides, once.
+// A person decides, once.
 const [gate] = await store.openGates('trip')
 assert.ok(gate)
 const decision = { gate: gate.id, digest: gate.digest, approve: true, args: { to: 'bob' } }

@@ -1,10 +1,10 @@
 // Tools that vary: by user, by step, forced at first, and tools that a server lists as plain JSON Schema.
 import assert from 'node:assert/strict'
-import { modelExecutor, Tool, ToolRegistry, TurnRunner } from 'bobbin'
-import { scriptedModel } from 'bobbin/testing'
+import { modelExecutor, Tool, ToolRegistry, TurnRunner } from 'bobbin-adk'
+import { scriptedModel } from 'bobbin-adk/testing'
 import { z } from 'zod'
 
-/** @param {string} name @param {Partial<import('bobbin').ToolOptions>} [options] */
+/** @param {string} name @param {Partial<import('bobbin-adk').ToolOptions>} [options] */
 const toolNamed = (name, options) =>
   new Tool({
     name,
@@ -69,7 +69,7 @@ const listed = [
   {
     name: 'docs.find',
     description: 'Searches the manual.',
-    /** @type {{ type: 'object' } & import('bobbin').JsonObject} */
+    /** @type {{ type: 'object' } & import('bobbin-adk').JsonObject} */
     inputSchema: {
       type: 'object',
       properties: { words: { type: 'string' }, limit: { type: 'integer' } },
@@ -104,7 +104,7 @@ const remote = listed.map(
 const found = await new TurnRunner({ model, tools: remote }).run({ message: 'What is a spool?' })
 assert.deepEqual(
   found.toolCalls.map(({ settlement }) => settlement),
-  ['refused', 'ok'], // '3' is no integer
+  ['refused', 'ok'], // '3' is not an integer
 )
 model.done()
 console.log('Tools by user, by step, forced, and from a list.')

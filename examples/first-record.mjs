@@ -1,6 +1,6 @@
 // A tool, one call of it, and the settled record that the call becomes.
 // #region tool
-import { memorySpool, SpooledArtifact, Tool, ToolCall } from 'bobbin'
+import { memorySpool, SpooledArtifact, Tool, ToolCall } from 'bobbin-adk'
 import { z } from 'zod'
 
 const readLog = new Tool({

@@ -1,4 +1,4 @@
-import { Tool, TurnRunner } from 'bobbin'
+import { Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 const readLog = new Tool({

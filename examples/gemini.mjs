@@ -1,10 +1,10 @@
 // A model behind Google's client; the server is one on this machine, which plays a recorded answer.
 import assert from 'node:assert/strict'
 import { GoogleGenAI } from '@google/genai'
-import { TurnRunner } from 'bobbin'
-import { gemini } from 'bobbin/gemini'
-import { loopbackProvider } from 'bobbin/testing'
-import { wire } from 'bobbin/wire'
+import { TurnRunner } from 'bobbin-adk'
+import { gemini } from 'bobbin-adk/gemini'
+import { loopbackProvider } from 'bobbin-adk/testing'
+import { wire } from 'bobbin-adk/wire'
 
 const content = { role: 'model', parts: [{ text: 'Rain, says the forecast.' }] }
 const server = await loopbackProvider({

@@ -1,7 +1,7 @@
 // An HTTP endpoint that streams a turn as server-sent events, and a client that reads it.
 import assert from 'node:assert/strict'
 import { serve } from '@hono/node-server'
-import { Tool, TurnRunner } from 'bobbin'
+import { Tool, TurnRunner } from 'bobbin-adk'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ app.post('/turns', async (c) => {
   const { message } = await c.req.json()
   return streamSSE(c, async (sse) => {
     const abort = new AbortController()
-    sse.onAbort(() => abort.abort()) // whoever leaves ends the turn
+    sse.onAbort(() => abort.abort()) // a client that leaves ends the turn
     const turn = runner.stream({ message, signal: abort.signal })
     for await (const { type, ...content } of turn) {
       await sse.writeSSE({ event: type, data: JSON.stringify(content) })

@@ -1,6 +1,6 @@
 // Pictures: one that a person attaches, one that a tool returns. Their bytes never become text.
 import assert from 'node:assert/strict'
-import { bytesMedia, Media, Tool, TurnRunner } from 'bobbin'
+import { bytesMedia, Media, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 const PIXEL = Buffer.from(
@@ -17,7 +17,7 @@ const picture = (filename) =>
     filename,
     trustTier: 'third-party', // who vouches for the bytes
     modalityHazard: 'opaque-perceptual', // what looking at them can do
-    reader: bytesMedia(PIXEL), // or blobMedia, streamMedia, await fileMedia(path) of bobbin/fs
+    reader: bytesMedia(PIXEL), // or blobMedia, streamMedia, await fileMedia(path) of bobbin-adk/fs
   })
 
 const chart = new Tool({

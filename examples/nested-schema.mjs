@@ -1,6 +1,6 @@
 // A record's schema inside the schemas of your own library: Zod, Valibot, or anything that speaks Standard Schema.
 import assert from 'node:assert/strict'
-import { ToolCall } from 'bobbin'
+import { ToolCall } from 'bobbin-adk'
 import * as v from 'valibot'
 import { z } from 'zod'
 

@@ -1,8 +1,8 @@
 // What a service wants to know of its turns: a line for every event, what they cost, and what to answer when they fail.
 import assert from 'node:assert/strict'
-import { modelExecutor, Tool, TurnRunner } from 'bobbin'
-import { openaiChat } from 'bobbin/openai'
-import { loopbackProvider } from 'bobbin/testing'
+import { modelExecutor, Tool, TurnRunner } from 'bobbin-adk'
+import { openaiChat } from 'bobbin-adk/openai'
+import { loopbackProvider } from 'bobbin-adk/testing'
 import OpenAI from 'openai'
 import { z } from 'zod'
 
@@ -45,12 +45,12 @@ const model = openaiChat({
   model: 'gpt-5.4',
 })
 const runner = new TurnRunner({
-  executor: modelExecutor(model, { maxSilenceMs: 500 }), // a minute or more for models that think
+  executor: modelExecutor(model, { maxSilenceMs: 2_000 }), // a minute or more for models that think
   tools: [lookUp],
   retries: 3, // and as long as the provider asks to wait for: `retry-after`
-  maxTimeMs: 120_000, // a turn
+  limits: { timeMs: 120_000 }, // a turn
   timeoutMs: 20_000, // a call
-  sleep: async (ms) => void pauses.push(ms), // only here: an example does not wait
+  testing: { sleep: async (ms) => void pauses.push(ms) }, // only here: an example does not wait
 })
 // #endregion model
 
@@ -64,7 +64,7 @@ const names = /** @type {const} */ ([
 for (const name of names) {
   runner.observe(name, (content, origin) => log.push({ at: Date.now(), name, ...origin, content }))
 }
-// A gate holds the arguments that somebody is asked about, which a log had better not.
+// A gate holds the arguments of the call; keep them out of the log.
 runner.observe('gateOpened', ({ id, tool, because }, origin) => {
   log.push({ at: Date.now(), name: 'gateOpened', ...origin, content: { id, tool, because } })
 })
@@ -80,7 +80,7 @@ runner.observe('error', ({ error, where }, origin) => {
 // #region cost
 /** Dollars for a million tokens. Prices are yours to know: they change, and contracts differ. */
 const PRICE = { input: 1.25, cached: 0.125, output: 10 }
-/** @param {import('bobbin').TurnOutcome['usage']} usage */
+/** @param {import('bobbin-adk').TurnOutcome['usage']} usage */
 const costOf = ({ inputTokens, cachedInputTokens = 0, outputTokens }) =>
   ((inputTokens - cachedInputTokens) * PRICE.input +
     cachedInputTokens * PRICE.cached +
@@ -96,11 +96,11 @@ const lines = log.map((line) => JSON.stringify(line))
 assert.equal(lines.filter((line) => line.includes('MODEL_RETRY')).length, 2)
 
 // #region status
-/** What a server answers. @param {import('bobbin').TurnOutcome} outcome */
+/** What a server answers. @param {import('bobbin-adk').TurnOutcome} outcome */
 function statusOf({ status, reason }) {
   if (status === 'completed') return 200
-  if (status === 'suspended') return 202 // somebody must decide
-  if (status === 'aborted') return 499 // nobody waits for it any more
+  if (status === 'suspended') return 202 // a person must decide
+  if (status === 'aborted') return 499 // the client has gone
   switch (reason?.errorCode ?? reason?.code) {
     case 'E_PROVIDER_RATE_LIMITED':
     case 'E_PROVIDER_UNAVAILABLE':
@@ -112,7 +112,7 @@ function statusOf({ status, reason }) {
     case 'MAX_TIME':
       return 504
     default:
-      return 500 // a wrong key, a broken store, a bug: page somebody
+      return 500 // a wrong key, a broken store, a bug: page the operator
   }
 }
 // #endregion status

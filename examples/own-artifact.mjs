@@ -1,6 +1,6 @@
 // An artifact class of your own: declare a query as data, and a model can ask it.
 import assert from 'node:assert/strict'
-import { memorySpool, SpooledArtifact } from 'bobbin'
+import { memorySpool, SpooledArtifact } from 'bobbin-adk'
 
 class AccessLog extends SpooledArtifact {
   /** @override */ static kind = 'access-log'
@@ -31,13 +31,13 @@ const artifact = new AccessLog(await memorySpool().write(log))
 const tools = SpooledArtifact.forgeTools({ turnToolCalls: [{ id: 'call_1', results: artifact }] })
 console.log(tools.names.join('\n'))
 
-// The model asks, and gets text: bounded, and never thrown at because of a number out of range.
+// The model asks and gets text, within bounds. A number out of range is clamped; an unknown call is refused.
 const ask = tools.get('artifact_log_status')?.executor()
 assert.equal(await ask?.({ callId: 'call_1', from: 400 }), '503: 2\n404: 1')
 assert.equal(await ask?.({ callId: 'call_1', from: -5 }), '200: 2\n503: 2\n404: 1')
-assert.equal(
-  await ask?.({ callId: 'call_9' }),
-  'Error: this tool has no result of a call `call_9`. Use one of these as `callId`: call_1.',
+await assert.rejects(
+  async () => ask?.({ callId: 'call_9' }),
+  /this tool has no result of a call `call_9`. Use one of these as `callId`: call_1/,
 )
 
 // What every artifact answers works too, from a program as well.

@@ -1,7 +1,7 @@
-// An executor that is no model at all: rules decide, the runner acts. Every call is admitted, run, settled
+// An executor without a model: rules decide, the runner acts. Every call is admitted, run, settled
 // and told like a model's.
 import assert from 'node:assert/strict'
-import { SpooledArtifact, Tool, TurnRunner } from 'bobbin'
+import { SpooledArtifact, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 const readings = { cellar: 61, attic: 24 }
@@ -24,7 +24,7 @@ const cool = new Tool({
 /**
  * Looks at what has settled so far and says what happens next.
  *
- * @type {import('bobbin').Executor}
+ * @type {import('bobbin-adk').Executor}
  */
 const rules = async ({ iteration, turnToolCalls }, helpers) => {
   if (iteration === 1) {

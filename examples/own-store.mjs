@@ -1,16 +1,16 @@
-// A store of your own: this one tells a metrics system of every append. The shared suite proves it.
+// A store of your own: this one reports every append to a metrics system. The shared suite checks it.
 import assert from 'node:assert/strict'
-import { memoryStore, Tool, TurnRunner } from 'bobbin'
-import { storeConformance } from 'bobbin/testing'
+import { memoryStore, Tool, TurnRunner } from 'bobbin-adk'
+import { storeConformance } from 'bobbin-adk/testing'
 import { z } from 'zod'
 
 // #region store
 /**
- * A store that behaves as the one inside and tells how long each commit took.
+ * A store that behaves like the one inside and reports how long each append took.
  *
- * @param {import('bobbin').Store} inner
+ * @param {import('bobbin-adk/store').Store} inner
  * @param {(kinds: string[], ms: number) => void} tell
- * @returns {import('bobbin').Store}
+ * @returns {import('bobbin-adk/store').Store}
  */
 function measuredStore(inner, tell) {
   return new Proxy(inner, {
@@ -18,15 +18,15 @@ function measuredStore(inner, tell) {
       const value = Reflect.get(target, name)
       if (typeof value !== 'function') return value
       if (name !== 'append') return value.bind(target)
-      /** @type {import('bobbin').Store['append']} */
+      /** @type {import('bobbin-adk/store').Store['append']} */
       const append = async (conversation, epoch, entries, blobs) => {
         const start = performance.now()
-        const stored = await target.append(conversation, epoch, entries, blobs)
+        const appended = await target.append(conversation, epoch, entries, blobs)
         tell(
-          stored.map(({ kind }) => kind),
+          entries.map(({ kind }) => kind),
           performance.now() - start,
         )
-        return stored
+        return appended
       }
       return append
     },

@@ -1,14 +1,14 @@
 // The short recipes of docs/recipes.md, each a region, most of them in one turn.
 import assert from 'node:assert/strict'
-import { ArgumentPreview, inlineBySize, Memory, Tool, TurnRunner } from 'bobbin'
+import { ArgumentPreview, inlineBySize, Memory, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
-/** @type {import('bobbin').Executor} */
+/** @type {import('bobbin-adk').Executor} */
 const publishing = async ({ turnToolCalls: [call] }) =>
   call ? { answer: call.settlement } : { calls: [publishingFor('everyone')] }
 /** @param {string} audience */
 const publishingFor = (audience) => ({ tool: 'publish', args: { audience } })
-/** @type {import('bobbin').Executor} */
+/** @type {import('bobbin-adk').Executor} */
 const reading = async ({ memories }) => ({ answer: memories[0]?.content.text ?? 'Nothing.' })
 
 // #region size

@@ -1,8 +1,8 @@
 // The record of a call: what names it, what can be proved of it, and what it refuses.
 import assert from 'node:assert/strict'
-import { canonicalStringify, checksum, memorySpool, SpooledArtifact, ToolCall } from 'bobbin'
+import { canonicalStringify, checksum, memorySpool, SpooledArtifact, ToolCall } from 'bobbin-adk'
 
-/** @type {import('bobbin').RawToolCall} */
+/** @type {import('bobbin-adk').RawToolCall} */
 const raw = {
   id: 'call_1',
   tool: 'read_log',
@@ -18,7 +18,7 @@ const raw = {
 const call = new ToolCall(raw)
 // id: which call; unique in its conversation, the provider's own where it gave one
 assert.equal(call.id, 'call_1')
-// checksum: what was asked; the same arguments in another order are the same
+// checksum: names the request; the order of the arguments does not matter
 assert.equal(call.checksum, checksum('read_log', { lines: 3, service: 'checkout' }))
 // digest: the whole record; results too, by their own SHA-256
 assert.notEqual(call.digest, new ToolCall({ ...raw, results: 'something else' }).digest)

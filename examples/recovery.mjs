@@ -1,6 +1,6 @@
-// A runner that died between an effect and its record: another one finds out what happened, and goes on.
+// A runner died between an effect and its record: another one finds out what happened, and continues.
 import assert from 'node:assert/strict'
-import { memoryStore, Tool, TurnRunner } from 'bobbin'
+import { memoryStore, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 /** @type {Map<string, string>} */
@@ -10,7 +10,7 @@ const payments = {
   charge: async (/** @type {number} */ cents, /** @type {string} */ key) => {
     ledger.set(key, `receipt for ${cents}`)
     charged.resolve()
-    return new Promise(() => {}) // the process hangs here, and nobody hears of the receipt
+    return new Promise(() => {}) // the process hangs here; the receipt is lost
   },
 }
 const charged = { resolve: () => {} }
@@ -30,7 +30,7 @@ const charge = new Tool({
 })
 // #endregion tool
 
-/** @type {import('bobbin').Executor} */
+/** @type {import('bobbin-adk').Executor} */
 const executor = async ({ turnToolCalls: [call] }) =>
   call === undefined
     ? { calls: [{ tool: 'charge', args: { cents: 700 } }] }
@@ -47,14 +47,14 @@ await effect
 
 // #region recover
 const runner = new TurnRunner({ executor, tools: [charge], store })
-runner.observe('warning', ({ code, message }) => console.log(code, message)) // page somebody
+runner.observe('warning', ({ code, message }) => console.log(code, message)) // page the operator
 const outcome = await runner.recover({ conversation: 'order-7', force: true })
 // #endregion recover
 
 assert.equal(outcome.text, 'The charge ended as ok.')
 assert.equal(ledger.size, 1)
 stop.abort()
-await dying.catch(() => {}) // whoever was overtaken cannot write any more
+await dying.catch(() => {}) // the old runner lost its lease and cannot write any more
 const { ok } = await store.verify({ conversation: 'order-7' })
 assert.equal(ok, true)
 console.log('Charged once, and the receipt was found.')

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SpooledArtifact } from 'bobbin'
-import { fileSpool } from 'bobbin/fs'
+import { SpooledArtifact } from 'bobbin-adk'
+import { fileSpool } from 'bobbin-adk/fs'
 
 const folder = await mkdtemp(join(tmpdir(), 'bobbin-'))
 try {
   // #region spool
   const spool = fileSpool(folder)
   async function* log() {
-    for (let n = 0; n < 100_000; n++) yield `line ${n}\n` // nobody ever holds all of it
+    for (let n = 0; n < 100_000; n++) yield `line ${n}\n` // never whole in memory
   }
   const reader = await spool.write(log())
   assert.equal(reader.digest.length, 64) // SHA-256 of the bytes: that is its name

@@ -1,6 +1,6 @@
 // A store by itself: an append-only log with one writer, sealed turns, and what it does not keep.
 import assert from 'node:assert/strict'
-import { memoryStore, redactKeys, Tool, TurnRunner } from 'bobbin'
+import { memoryStore, redactKeys, Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 // #region log

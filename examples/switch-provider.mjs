@@ -1,11 +1,11 @@
 // One conversation, two providers and back: every id and signature returns to where it came from.
 import assert from 'node:assert/strict'
 import Anthropic from '@anthropic-ai/sdk'
-import { memoryStore, Tool, TurnRunner } from 'bobbin'
-import { anthropicMessages } from 'bobbin/anthropic'
-import { openaiResponses } from 'bobbin/openai'
-import { loopbackProvider } from 'bobbin/testing'
-import { wire } from 'bobbin/wire'
+import { memoryStore, Tool, TurnRunner } from 'bobbin-adk'
+import { anthropicMessages } from 'bobbin-adk/anthropic'
+import { openaiResponses } from 'bobbin-adk/openai'
+import { loopbackProvider } from 'bobbin-adk/testing'
+import { wire } from 'bobbin-adk/wire'
 import OpenAI from 'openai'
 import { z } from 'zod'
 
@@ -57,7 +57,7 @@ const weather = new Tool({
 
 // #region switch
 const store = memoryStore()
-/** @param {import('bobbin').Model} model @param {string} message */
+/** @param {import('bobbin-adk').Model} model @param {string} message */
 const ask = (model, message) =>
   new TurnRunner({ model, tools: [weather], store }).run({ conversation: 'trip', message })
 

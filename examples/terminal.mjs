@@ -1,8 +1,8 @@
 // A turn in a terminal: its text as it streams, its calls as they settle, and Ctrl-C in the middle.
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
-import { memoryStore, Tool, TurnRunner } from 'bobbin'
-import { scriptedModel } from 'bobbin/testing'
+import { memoryStore, Tool, TurnRunner } from 'bobbin-adk'
+import { scriptedModel } from 'bobbin-adk/testing'
 import { z } from 'zod'
 
 const build = new Tool({
@@ -11,14 +11,14 @@ const build = new Tool({
   inputSchema: z.object({}),
   effect: 'idempotent',
   handler: async (_, { signal }) => {
-    setTimeout(() => process.emit('SIGINT'), 50) // somebody presses Ctrl-C
+    setTimeout(() => process.emit('SIGINT'), 50) // a person presses Ctrl-C
     await wait(60_000, undefined, { signal })
     return 'built'
   },
 })
 const model = scriptedModel([
   [{ text: 'I build it first.' }, { call: 'build', args: {} }],
-  [{ text: 'It was not built: somebody stopped it.' }],
+  [{ text: 'It was not built: you stopped it.' }],
 ])
 const runner = new TurnRunner({ model, tools: [build], store: memoryStore() })
 
@@ -42,8 +42,8 @@ assert.deepEqual(
   ['aborted'],
 )
 
-// #region go-on
+// #region continue
 const { text } = await runner.recover({ conversation: 'index' }) // or `run`, with another message
-// #endregion go-on
+// #endregion continue
 console.log(text)
-assert.equal(text, 'It was not built: somebody stopped it.')
+assert.equal(text, 'It was not built: you stopped it.')

@@ -1,15 +1,15 @@
-// An agent under test: no key, no network, and faults on demand. `bobbin/testing` is the toolbox.
+// An agent under test: no key, no network, and faults on demand. `bobbin-adk/testing` is the toolbox.
 import assert from 'node:assert/strict'
-import { memoryStore, Tool, TurnRunner } from 'bobbin'
-import { openaiChat } from 'bobbin/openai'
+import { memoryStore, Tool, TurnRunner } from 'bobbin-adk'
+import { openaiChat } from 'bobbin-adk/openai'
 import {
   eventRecorder,
   loopbackProvider,
   scriptedModel,
   storeConformance,
   toolTape,
-} from 'bobbin/testing'
-import { wire } from 'bobbin/wire'
+} from 'bobbin-adk/testing'
+import { wire } from 'bobbin-adk/wire'
 import OpenAI from 'openai'
 import { z } from 'zod'
 
@@ -53,7 +53,7 @@ const replayed = toolTape({ calls: JSON.parse(kept) })
 const rerun = new TurnRunner({ model: script(), tools: [pay], middleware: [replayed.replay] })
 const { toolCalls } = await rerun.run({ message: 'Pay invoice C-3.' })
 assert.equal(toolCalls[0]?.settlement, 'ok')
-assert.equal(paid.filter((invoice) => invoice === 'C-3').length, 1) // nobody was paid again
+assert.equal(paid.filter((invoice) => invoice === 'C-3').length, 1) // paid once, not twice
 replayed.done() // every call was on the tape, and every taped call was made
 // #endregion tape
 paid.length = 0
@@ -80,7 +80,7 @@ const client = new OpenAI({ apiKey: 'key', baseURL: server.url, maxRetries: 0 })
 const runner = new TurnRunner({
   model: openaiChat({ client, model: 'any' }),
   tools: [pay],
-  sleep: async () => {}, // a retry does not wait in a test
+  testing: { sleep: async () => {} }, // a retry does not wait in a test
 })
 
 const outcome = await runner.run({ message: 'Pay invoice A-1.' })

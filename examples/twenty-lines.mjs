@@ -1,7 +1,7 @@
 // The program of the README, and below it what it must come to.
 import assert from 'node:assert/strict'
 // #region program
-import { Tool, TurnRunner } from 'bobbin'
+import { Tool, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 const readLog = new Tool({
@@ -9,7 +9,7 @@ const readLog = new Tool({
   description: 'Reads the log of a service.',
   inputSchema: z.object({ service: z.string() }),
   effect: 'read',
-  inline: false, // 2 MB: whoever decides gets a handle and artifact_* tools instead
+  inline: false, // 2 MB: the executor gets a handle and artifact_* tools instead
   handler: ({ service }) => `${service} is well\n`.repeat(100_000).concat('out of memory'),
 })
 const runner = new TurnRunner({

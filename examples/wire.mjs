@@ -1,6 +1,6 @@
-// A provider's protocol without a connection: read a history, find what is wrong with it, mend it.
+// A provider's protocol without a connection: read a history, find its faults, fix them.
 import assert from 'node:assert/strict'
-import { wire } from 'bobbin/wire'
+import { wire } from 'bobbin-adk/wire'
 
 // #region validate
 const history = [
@@ -18,14 +18,14 @@ for (const { rule, path, prevents } of anthropic.validate({ messages: history })
 // #endregion validate
 assert.equal(anthropic.validate({ messages: history }).length > 0, true)
 
-// #region mend
-/** @type {import('bobbin/wire').Repair[]} */
+// #region fix
+/** @type {import('bobbin-adk/wire').Repair[]} */
 const repairs = []
 const { items } = anthropic.decode({ messages: history })
-const mended = anthropic.encode(items, { onRepair: (repair) => repairs.push(repair) })
-assert.deepEqual(anthropic.validate(mended), [])
+const repaired = anthropic.encode(items, { onRepair: (repair) => repairs.push(repair) })
+assert.deepEqual(anthropic.validate(repaired), [])
 assert.equal(repairs.length > 0, true)
-// #endregion mend
+// #endregion fix
 
 // #region convert
 const elsewhere = wire('openai-chat')
@@ -43,7 +43,7 @@ const { calls } = wire('openai-responses').decodeStream([
   },
   { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"city":"Oslo"}' },
 ])
-assert.deepEqual(calls, []) // cut before its end: arguments that happen to parse are no call
+assert.deepEqual(calls, []) // cut before its end: arguments that happen to parse do not make a call
 // #endregion stream
 
 console.log(`${repairs.length} repair: ${repairs[0]?.message ?? ''}`)

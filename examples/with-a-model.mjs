@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Tool, TurnRunner } from 'bobbin'
-import { loopbackProvider } from 'bobbin/testing'
-import { wire } from 'bobbin/wire'
+import { Tool, TurnRunner } from 'bobbin-adk'
+import { loopbackProvider } from 'bobbin-adk/testing'
+import { wire } from 'bobbin-adk/wire'
 import { z } from 'zod'
 
 const readLog = new Tool({
@@ -43,14 +43,14 @@ process.env['OPENAI_API_KEY'] = 'key'
 process.env['OPENAI_BASE_URL'] = server.url
 
 // #region program
-import { openaiResponses } from 'bobbin/openai'
-import { sqliteStore } from 'bobbin/sqlite'
+import { openaiResponses } from 'bobbin-adk/openai'
+import { sqliteStore } from 'bobbin-adk/sqlite'
 import OpenAI from 'openai'
 
 const agent = new TurnRunner({
   model: openaiResponses({ client: new OpenAI(), model: 'gpt-5.4' }),
   tools: [readLog],
-  store: sqliteStore('agent.db'), // what is settled survives the process
+  store: sqliteStore('agent.db'), // settled calls survive the process
 })
 const turn = agent.stream({ conversation: 'incident-42', message: 'Why did checkout fail?' })
 for await (const event of turn) {

@@ -36,7 +36,7 @@ export async function startSubject(name, node = process.execPath) {
       reject(new Error(`The subject \`${name}\` ended with ${code ?? signal}:\n${said}`))
     })
   })
-  // It may end while nobody asks; whoever asks next is told.
+  // It may end between two questions; the next question then fails.
   ended.catch(() => undefined)
   const answer = async () => (await Promise.race([once(child, 'message'), ended]))[0]
   await answer()

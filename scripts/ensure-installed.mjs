@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { inRoot, readJson } from './project.mjs'
 import { giveUp, runNpm } from './run-command.mjs'
 
-/** Installs what package-lock.json names, unless node_modules holds exactly that already. */
+/** Installs the packages of package-lock.json, unless node_modules already holds exactly those. */
 export async function ensureInstalled() {
   requireNode()
   const lock = readJson(inRoot('package-lock.json')).packages
@@ -11,8 +11,7 @@ export async function ensureInstalled() {
   const reason = whyInstall(lock)
   if (reason === undefined) return
   process.stdout.write(`Installing dependencies (${reason}); this takes about a minute.\n`)
-  // Not `npm ci`: it refuses a lockfile that lacks the binaries of a platform its registry lacks.
-  const { code } = await runNpm(['install', '--no-save', '--no-audit', '--no-fund'], { show: true })
+  const { code } = await runNpm(['ci', '--no-audit', '--no-fund'], { show: true })
   if (code === 0) return
   giveUp(
     'The dependencies could not be installed; npm says why above. Check the network and your npm ' +
@@ -34,16 +33,16 @@ function requireSameDependencies(manifest, locked) {
   const parts = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
   if (parts.every((part) => isDeepStrictEqual(manifest[part], locked[part]))) return
   giveUp(
-    'package.json and package-lock.json name different dependencies: run `npm install` once, then ' +
-      'the same command again.',
+    'package.json and package-lock.json name different dependencies: run `npm install`, then ' +
+      '`npm run lockfile`, then the same command again.',
   )
 }
 
 /**
- * npm leaves a list of what it installed in node_modules/.package-lock.json, as its last act.
+ * The last file that npm writes is node_modules/.package-lock.json, a list of what it installed.
  *
  * @param {LockedPackages} wanted
- * @returns {string | undefined} nothing when the list agrees with package-lock.json
+ * @returns {string | undefined} undefined when the list agrees with package-lock.json
  */
 function whyInstall(wanted) {
   const listPath = inRoot('node_modules', '.package-lock.json')
@@ -57,8 +56,8 @@ function whyInstall(wanted) {
  */
 
 /**
- * The first package that is missing, of another version, or not wanted. Optional packages are the
- * binaries of one platform: which of them are there is npm's affair.
+ * The first package that is missing, has another version, or is not wanted. Optional packages are the
+ * binaries of one platform: npm decides which of them to install.
  *
  * @param {LockedPackages} wanted
  * @param {LockedPackages} installed
@@ -68,7 +67,8 @@ export function firstDifference(wanted, installed) {
   for (const [path, entry] of Object.entries(wanted)) {
     const present = installed[path]
     if (path === '' || (present === undefined && entry.optional)) continue
-    if (present?.version !== entry.version || present?.integrity !== entry.integrity) {
+    const sameBytes = entry.integrity === undefined || present?.integrity === entry.integrity
+    if (present?.version !== entry.version || !sameBytes) {
       return `${nameOf(path)} is not at ${entry.version}`
     }
   }

@@ -1,71 +1,148 @@
 export type { ForgeContext, ForgeOptions } from './artifacts/forge-tools.ts'
-export type { Query as ArtifactQuery, QueryAnswer } from './artifacts/query.ts'
-export { type GrepOptions, SpooledArtifact } from './artifacts/spooled-artifact.ts'
+export type { JsonPlace, ScanOptions } from './artifacts/json/json-document.ts'
+export type {
+  ItemRange as JsonItemRange,
+  ItemsEnd as JsonItemsEnd,
+  JsonItem,
+  Taken as JsonItemsTaken,
+  Taking as JsonItemsToTake,
+  WalkEnd as JsonWalkEnd,
+  WalkRange as JsonWalkRange,
+} from './artifacts/json/json-items.ts'
+export type { JsonType } from './artifacts/json/json-member.ts'
+export type { JsonCondition, JsonRange, JsonText } from './artifacts/json/json-reader.ts'
+export type { MarkdownBlock, MarkdownScan } from './artifacts/markdown/markdown-blocks.ts'
+export type { MarkdownLink } from './artifacts/markdown/markdown-links.ts'
+export type { BlockPosition, ItemPosition } from './artifacts/query/cursor.ts'
+export type { FilterOperand, FilterOperator } from './artifacts/query/json-filter.ts'
+export type {
+  LinePosition,
+  LineRange,
+  LineWindow,
+  WindowLimits,
+} from './artifacts/query/line-window.ts'
+export type {
+  Parameter as QueryParameter,
+  Parameters as QueryParameters,
+  Query as ArtifactQuery,
+  QueryAnswer,
+  QueryContext,
+} from './artifacts/query/query.ts'
+export type { RestoreContext } from './artifacts/restore-artifact.ts'
+export {
+  type GrepOptions,
+  type LinesOptions,
+  SpooledArtifact,
+} from './artifacts/spooled-artifact.ts'
 export { SpooledJsonArtifact } from './artifacts/spooled-json-artifact.ts'
-export { SpooledMarkdownArtifact } from './artifacts/spooled-markdown-artifact.ts'
+export {
+  type MarkdownCode,
+  type MarkdownHeading,
+  SpooledMarkdownArtifact,
+} from './artifacts/spooled-markdown-artifact.ts'
 export { SpooledTableArtifact } from './artifacts/spooled-table-artifact.ts'
-export { isInstanceOf } from './core/brand.ts'
-export { canonicalStringify } from './core/canonical.ts'
+export type { RowScan as TableScan } from './artifacts/table/csv-table.ts'
+export type {
+  GroupCounts,
+  RowRange as TableRowRange,
+  RowsEnd as TableRowsEnd,
+  TableCondition,
+  TableRow,
+} from './artifacts/table/table-types.ts'
 export { checksum } from './core/checksum.ts'
-export { BobbinError, isBobbinError } from './core/error.ts'
-export type { ErrorCode, ErrorData } from './core/error-codes.ts'
-export type { JsonArray, JsonObject, JsonValue } from './core/json.ts'
-export type { JsonCompatible } from './core/json-compatible.ts'
+export type { Clock } from './core/clock.ts'
+export { isInstanceOf } from './core/error/brand.ts'
+export { BobbinError, isBobbinError } from './core/error/error.ts'
+export type {
+  ArgumentRule,
+  ErrorCode,
+  ErrorData,
+  InvalidField,
+  ProviderFailure,
+  StoreFailure,
+} from './core/error/error-codes.ts'
+export type { IdSource } from './core/ids.ts'
+export { canonicalStringify } from './core/json/canonical.ts'
+export type { JsonArray, JsonObject, JsonValue, PlainObject } from './core/json/json.ts'
+export type { JsonCompatible, NotJson } from './core/json/json-compatible.ts'
 export type { TrustTier } from './core/trust.ts'
 export type { ProviderData, WireReference } from './core/wire-reference.ts'
-export { ArgumentPreview } from './model/argument-preview.ts'
-export type { Model } from './model/model.ts'
-export { inlineBySize } from './prompt/inline-by-size.ts'
-export type { HistoryItem } from './records/history-item.ts'
+export { ArgumentPreview } from './model/events/argument-preview.ts'
+export type { FinishReason } from './model/events/finish-reason.ts'
+export type {
+  Finish as ModelFinish,
+  ModelEvent,
+  TextDelta,
+  ThoughtDelta,
+  ToolInputDelta,
+  UnfinishedCall,
+  Usage,
+} from './model/events/model-event.ts'
+export type { Model, ModelCallOptions, ModelRequest } from './model/model.ts'
+export type { ToolChoice, ToolDefinition } from './model/tool-definition.ts'
+export type { CallPlace, MintId } from './model/wire/synthetic-id.ts'
+export type { BudgetReport, FixedPart as BudgetPart } from './prompt/budget-report.ts'
+export { type InlineLimit, inlineBySize } from './prompt/inline-by-size.ts'
+export type {
+  CallItem,
+  CallResult,
+  ContentPart,
+  ForeignForm,
+  HistoryItem,
+  MediaPart,
+  MediaSource,
+  MessageItem,
+  OpenCallItem,
+  ProviderGate,
+  RawItem,
+  TextPart,
+  ThoughtItem,
+} from './records/history-item.ts'
 export { Memory, type RawMemory } from './records/memory.ts'
 export { Message, type MessageRole, type RawMessage } from './records/message.ts'
+export type { PlacedMedia } from './records/placed-media.ts'
+export { resultText } from './records/result-text.ts'
 export { type RawRetrievable, Retrievable } from './records/retrievable.ts'
 export { type RawThought, Thought } from './records/thought.ts'
 export { type RawToolCall, type Settlement, ToolCall } from './records/tool-call.ts'
 export type { ToolCallResults } from './records/tool-call-results.ts'
 export type { TurnToolCallContent } from './records/turn-tool-call-content.ts'
-export type { SpooledArtifactConstructor } from './spool/artifact.ts'
+export type { Artifact, SpooledArtifactConstructor } from './spool/artifact.ts'
+export type { LineText } from './spool/line-text.ts'
 export { Media, type RawMedia } from './spool/media.ts'
-export type { MediaReader } from './spool/media-reader.ts'
+export type { MediaFacts, MediaReader } from './spool/media-reader.ts'
 export { blobMedia, bytesMedia, spoolMedia, streamMedia } from './spool/media-reader.ts'
-export { memorySpool } from './spool/memory-spool.ts'
-export type { SpoolReader } from './spool/spool-reader.ts'
-export type { SpoolInput, SpoolStore } from './spool/spool-store.ts'
-export type { StoreOptions } from './store/create-store.ts'
-export type { Entry, EntryData, EntryKind, EntryOf, NewEntry } from './store/entry.ts'
+export { type MemorySpoolOptions, memorySpool } from './spool/memory-spool.ts'
+export type { FoundLine } from './spool/search/found-lines.ts'
+export type { PatternOptions } from './spool/search/pattern.ts'
+export type { SearchAnswer, SearchOptions } from './spool/search/search.ts'
+export type { ByteRange, SpoolReader } from './spool/spool-reader.ts'
+export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts'
+export type { StoreOptions } from './store/core/create-store.ts'
 export type {
   Gate,
   GateCause,
   GateDecision,
   GateRequest,
   GateState,
-  NewGateDecision,
 } from './store/gate.ts'
-export { memoryStore } from './store/memory-store.ts'
-export { redactKeys } from './store/redact-keys.ts'
-export type { Redact, RedactionTarget } from './store/redaction.ts'
-export type {
-  AcquireOptions,
-  ConversationInfo,
-  EntryFilter,
-  EntryPage,
-  EntryQuery,
-  ImportOptions,
-  ImportReport,
-  Lease,
-  Store,
-  VerifyFault,
-  VerifyOptions,
-  VerifyReport,
-} from './store/store.ts'
-export { storedResults } from './store/stored-results.ts'
-export { sweepSpool } from './store/sweep-spool.ts'
+export { memoryStore } from './store/memory/memory-store.ts'
+export { redactKeys } from './store/rows/redact-keys.ts'
+export type { Redact, RedactionTarget } from './store/rows/redaction.ts'
+export type { Store } from './store/store.ts'
 export { Identity, type RawIdentity } from './text/identity.ts'
 export { registerTokenCounter, type TokenCount, type TokenCounter } from './text/token-count.ts'
 export { Tokenizable } from './text/tokenizable.ts'
 export { ArtifactTool, type ArtifactToolOptions } from './tools/artifact-tool.ts'
 export type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './tools/execution-events.ts'
-export type { InferArguments, InputSchema } from './tools/input-schema.ts'
+export type {
+  ArgumentIssue,
+  InferArguments,
+  InputSchema,
+  PlainJsonSchema,
+  SelfDescribingSchema,
+  Validation,
+} from './tools/input-schema.ts'
 export { Tool } from './tools/tool.ts'
 export type {
   ExecutionContext,
@@ -74,23 +151,59 @@ export type {
   ToolContext,
   ToolOutput,
 } from './tools/tool-context.ts'
-export type { Effect, Reconciliation, ToolOptions } from './tools/tool-options.ts'
+export type {
+  CollisionPolicy,
+  Effect,
+  PolicyContext,
+  ProducedResult,
+  Reconciliation,
+  ToolOptions,
+} from './tools/tool-options.ts'
 export { ToolRegistry } from './tools/tool-registry.ts'
-export type { DispatchContext } from './turn/dispatch-context.ts'
-export type { CallRequest, Decision, Executor, ExecutorHelpers } from './turn/executor.ts'
-export type { Approve, GateAnswer } from './turn/gate-answer.ts'
-export type { CallSubject, Middleware } from './turn/middleware.ts'
-export { type ModelExecutorOptions, modelExecutor } from './turn/model-executor.ts'
-export type { StopReason, TurnOutcome, TurnStatus, TurnUsage } from './turn/outcome.ts'
-export type { TurnRunnerOptions } from './turn/runner-options.ts'
-export { type SubAgentOptions, subAgent } from './turn/sub-agent.ts'
+export type { CallSubject, Middleware } from './turn/call/middleware.ts'
+export type { TrustPolicy } from './turn/call/trust-policy.ts'
 export type {
   ErrorPlace,
   EventOrigin,
+  FunctionalEventName,
   FunctionalEvents,
+  ObservedEventName,
   ObservedEvents,
+  TurnTextContent,
+  TurnToolInputContent,
   WarningCode,
-} from './turn/turn-events.ts'
-export type { RecoverInput, ResumeInput, TurnInput } from './turn/turn-input.ts'
+} from './turn/events/turn-events.ts'
+export type {
+  CallRequest,
+  Executor,
+  ExecutorDecision,
+  ExecutorHelpers,
+} from './turn/executor/executor.ts'
+export { type ModelExecutorOptions, modelExecutor } from './turn/executor/model-executor.ts'
+export type { Approve, GateAnswer } from './turn/gates/gate-answer.ts'
+export type { TurnLimits } from './turn/limits/limits.ts'
+export type {
+  CompletedTurn,
+  StopCode,
+  StopReason,
+  TurnFacts,
+  TurnOutcome,
+  TurnStatus,
+  TurnUsage,
+  UnfinishedStatus,
+  UnfinishedTurn,
+} from './turn/limits/outcome.ts'
+export type { RepeatLimits } from './turn/limits/repeat-guard.ts'
+export type { OutputSchema } from './turn/loop/structured-output.ts'
+export type { RecoverInput, ResumeInput, TurnInput } from './turn/loop/turn-input.ts'
+export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
+export type {
+  RunnerOptions,
+  Sleep,
+  TestingOptions,
+  TokenBudget,
+} from './turn/options/option-table.ts'
+export type { TurnRunnerOptions } from './turn/options/runner-options.ts'
+export type { DispatchContext } from './turn/request/dispatch-context.ts'
 export { TurnRunner } from './turn/turn-runner.ts'
 export type { TurnEvent, TurnStream } from './turn/turn-stream.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../src/cli/incident/random.ts'
-import { memoryStore } from '../src/store/memory-store.ts'
+import { seededRandom } from '../examples/incident/random.ts'
+import { memoryStore } from '../src/store/memory/memory-store.ts'
 import type { Store } from '../src/store/store.ts'
 import type { Tool } from '../src/tools/tool.ts'
-import type { Executor } from '../src/turn/executor.ts'
-import type { TurnOutcome } from '../src/turn/outcome.ts'
-import { subAgent } from '../src/turn/sub-agent.ts'
+import type { Executor } from '../src/turn/executor/executor.ts'
+import type { TurnOutcome } from '../src/turn/limits/outcome.ts'
+import { subAgent } from '../src/turn/nested/sub-agent.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { sampleTool } from './turn-samples.ts'
 
@@ -57,12 +57,12 @@ function tree(random: () => number, store: Store) {
       description: 'Has others do it.',
       timeoutMs: isSo(0.3) ? 10 + upTo(40) : 5_000,
       trust: 'first-party',
-      agent: { executor, tools, maxCalls: 6 },
+      agent: { executor, tools, limits: { calls: 6 } },
     })
   }
   const tools = [agent(3), work()]
   const executor = decides(['agent3', 'work'])
-  return new TurnRunner({ executor, tools, store, maxCalls: 6, policy: 'open' })
+  return new TurnRunner({ executor, tools, store, limits: { calls: 6 }, policy: 'open' })
 }
 
 /** What must not be found in any conversation when its outermost turn has ended, and what was spent there. */

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { SpooledArtifact } from '../src/artifacts/spooled-artifact.ts'
 import { memorySpool } from '../src/spool/memory-spool.ts'
-import { memoryStore } from '../src/store/memory-store.ts'
+import { memoryStore } from '../src/store/memory/memory-store.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { Tool } from '../src/tools/tool.ts'
-import type { Executor } from '../src/turn/executor.ts'
-import type { TurnRunnerOptions } from '../src/turn/runner-options.ts'
-import type { TurnInput } from '../src/turn/turn-input.ts'
+import type { Executor } from '../src/turn/executor/executor.ts'
+import type { TurnInput } from '../src/turn/loop/turn-input.ts'
+import type { TurnRunnerOptions } from '../src/turn/options/runner-options.ts'
 import {
   abortedIn,
   callsOnce,
@@ -115,7 +115,7 @@ const SEAMS: Record<string, Seam> = {
     hangs: ABORTED,
   },
   'pause before a model is asked again': {
-    with: (sleep) => ({ model: scriptedModel([{ breaksOff: true }]), sleep }),
+    with: (sleep) => ({ model: scriptedModel([{ breaksOff: true }]), testing: { sleep } }),
     fails: ['failed', 'EXECUTOR_FAILED'],
     hangs: ABORTED,
   },
@@ -153,24 +153,27 @@ const SEAMS: Record<string, Seam> = {
     hangs: ABORTED,
   },
   'clock, from the start': {
-    with: (now) => ({ ...tool(), clock: { now } }),
+    with: (now) => ({ ...tool(), testing: { clock: { now } } }),
     fails: ['completed', 'ok'],
     hangs: 'like a failure, for nobody waits',
   },
   'clock, while a call runs': {
-    with: (misdeed) => ({ ...tool(), clock: { now: after(3, () => Date.now(), misdeed) } }),
+    with: (misdeed) => ({
+      ...tool(),
+      testing: { clock: { now: after(3, () => Date.now(), misdeed) } },
+    }),
     fails: ['completed', 'ok'],
     hangs: 'like a failure, for nobody waits',
   },
   'source of ids, from the start': {
-    with: (ids) => ({ ...tool(), ids }),
+    with: (ids) => ({ ...tool(), testing: { ids } }),
     fails: ['E_INVALID_RUNNER'],
     hangs: 'like a failure, for nobody waits',
   },
   'source of ids, for a call': {
     with: (misdeed) => {
       const ids = after(2, (at) => `id-${at}`, misdeed)
-      return { ...tool(), model: undefined as never, executor: asksOnce, ids }
+      return { ...tool(), model: undefined as never, executor: asksOnce, testing: { ids } }
     },
     fails: ['failed', 'EXECUTOR_FAILED'],
     hangs: 'like a failure, for nobody waits',

@@ -2,17 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { lengthViolations, nameViolations, syntaxViolations } from './architecture/file-rules.ts'
+import {
+  crowdViolations,
+  lengthViolations,
+  nameViolations,
+  syntaxViolations,
+} from './architecture/file-rules.ts'
 import { cycleViolations, reachViolations } from './architecture/graph-rules.ts'
 import {
   layerViolations,
   missingFileViolations,
   nodeImportViolations,
+  roomViolations,
 } from './architecture/layer-rules.ts'
 import { readSourceTree, sourceOf } from './architecture/source-tree.ts'
 import {
   importsByName,
   layers,
+  maxFilesBeside,
   maxLines,
   neverFromRoot,
   onlyLazilyFromRoot,
@@ -40,7 +47,7 @@ const everything = readSourceTree(textsOf('src', 'test', 'scripts', 'examples'),
 
 describe('the architecture', () => {
   it('reads the sources', () => {
-    expect([...tree.files.keys()]).toContain('src/core/error.ts')
+    expect([...tree.files.keys()]).toContain('src/core/error/error.ts')
     expect([...tree.nodeOnly]).toEqual(['src/core/hash.node.ts'])
   })
 
@@ -50,6 +57,10 @@ describe('the architecture', () => {
 
   it('keeps the layers', () => {
     expect(layerViolations(tree, layers)).toEqual([])
+  })
+
+  it('keeps the direction between the rooms of a folder', () => {
+    expect(roomViolations(tree, layers)).toEqual([])
   })
 
   it('has no import cycles', () => {
@@ -66,6 +77,10 @@ describe('the architecture', () => {
 
   it('keeps files short', () => {
     expect(lengthViolations(everything, maxLines)).toEqual([])
+  })
+
+  it('keeps few files beside each other', () => {
+    expect(crowdViolations(tree, maxFilesBeside)).toEqual([])
   })
 
   it('names files after what they hold', () => {

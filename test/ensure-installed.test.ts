@@ -21,6 +21,11 @@ describe('firstDifference', () => {
     expect(firstDifference(wanted, installed)).toBe('luxon is not at 3.7.2')
   })
 
+  it('accepts any bytes of a package that the lockfile has no checksum for', () => {
+    const wanted = { 'node_modules/binary-mac': { version: '1.0.0', optional: true } }
+    expect(firstDifference(wanted, { 'node_modules/binary-mac': binary })).toBeUndefined()
+  })
+
   it('names an optional package of another version', () => {
     const installed = { 'node_modules/binary': { ...binary, version: '0.9.0' } }
     expect(firstDifference({ 'node_modules/binary': binary }, installed)).toBe(

@@ -12,7 +12,7 @@ describe('the examples', () => {
     if (code !== 0) throw new Error(output)
   }, 60_000)
 
-  it.each(examples)('%s runs and checks itself', async (file) => {
+  it.concurrent.each(examples)('%s runs and checks itself', async (file) => {
     const { code, output } = await runNode(inRoot('examples', file), [])
     expect(output).not.toBe('')
     expect({ code, output }).toMatchObject({ code: 0 })

@@ -9,6 +9,11 @@ export interface LayerTable {
   readonly leaves: readonly string[]
   /** Which leaf may import which other leaves. */
   readonly leafImports: Readonly<Record<string, readonly string[]>>
+  /**
+   * The folders inside a folder, from the bottom up: each imports from itself and from those before it. `.` stands for
+   * the files directly in the folder, except for its `index.ts`, which may import them all.
+   */
+  readonly rooms: Readonly<Record<string, readonly string[]>>
 }
 
 export const layers: LayerTable = {
@@ -27,10 +32,36 @@ export const layers: LayerTable = {
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // A SQLite store brings the file spool that lies beside its database.
-    'stores/sqlite': ['stores/fs'],
+    'stores/sqlite': ['stores/fs', 'stores/sql'],
+    'stores/postgres': ['stores/sql'],
     wire: ['providers/*'],
     testing: ['*'],
     cli: ['*'],
+  },
+  rooms: {
+    core: ['error', 'json', '.'],
+    spool: ['scan', '.', 'search'],
+    artifacts: ['query', 'json', 'markdown', 'table', '.'],
+    model: ['events', 'wire', '.'],
+    store: ['.', 'rows', 'archive', 'audit', 'core', 'memory'],
+    turn: [
+      'limits',
+      'log',
+      'events',
+      'request',
+      'executor',
+      'call',
+      'gates',
+      'options',
+      'recovery',
+      'loop',
+      'nested',
+      '.',
+    ],
+    'providers/anthropic': ['.', 'thinking'],
+    'providers/openai': ['.', 'chat', 'responses'],
+    testing: ['.', 'store', 'loopback'],
+    cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],
   },
 }
 
@@ -50,7 +81,7 @@ export const neverFromRoot = [
 ]
 
 /** Files that load modules of the user's, whose names nobody knows beforehand. */
-export const importsByName = ['src/cli/import-file.ts']
+export const importsByName = ['src/cli/run/import-file.ts']
 
 /** Packages that the root entry may load only when first needed: by `import()`, never statically. */
 export const onlyLazilyFromRoot = ['gpt-tokenizer', 'marked', 're2js']
@@ -63,3 +94,6 @@ export const vagueWords =
 export const vagueNames = 'base lib types functions classes interfaces internal'.split(' ')
 
 export const maxLines = { source: 400, test: 600 }
+
+/** How many source files may stand beside each other in a folder of `src/`; tests are not counted. */
+export const maxFilesBeside = 22

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { publicSubpaths } from '../scripts/docs/api-reference.mjs'
+import { publicSubpaths, unexportedTypes } from '../scripts/docs/api-reference.mjs'
 import { errorEntries } from '../scripts/docs/error-reference.mjs'
 import {
   generatedPages,
@@ -39,18 +39,20 @@ describe('the samples in the documents', () => {
 })
 
 describe('the commands in the documents', () => {
-  it('are of three kinds: scripts of the project, `bobbin`, and nothing else', () => {
+  it('are scripts of the project, `npm ci` or `bobbin`, and nothing else', () => {
     const strange = shellLines().filter(
-      ({ line }) => !(isScript(line) || /^npx bobbin \w+/.test(line)),
+      ({ line }) => !(line === 'npm ci' || isScript(line) || /^npx bobbin-adk \w+/.test(line)),
     )
     expect(strange).toEqual([])
   })
 
   it('name commands and options of `bobbin` that there are', async () => {
     const shown = writtenPages().flatMap((page) => [
-      ...readPage(page).matchAll(/`(?:npx )?bobbin ([a-z]+)([^`]*)`/g),
+      ...readPage(page).matchAll(/`(?:npx bobbin-adk|bobbin) ([a-z]+)([^`]*)`/g),
     ])
-    const typed = shellLines().flatMap(({ line }) => [...line.matchAll(/^npx bobbin (\w+)(.*)$/g)])
+    const typed = shellLines().flatMap(({ line }) => [
+      ...line.matchAll(/^npx bobbin-adk (\w+)(.*)$/g),
+    ])
     expect(shown.length + typed.length).toBeGreaterThan(10)
     for (const [text, name = '', rest = ''] of [...shown, ...typed]) {
       const command = await COMMANDS.find((each) => each.name === name)?.load()
@@ -129,14 +131,18 @@ describe('the API reference', () => {
     expect(silent).toEqual([])
   })
 
+  it('names no type that users could not import', () => {
+    expect(unexportedTypes(publicSubpaths())).toEqual([])
+  })
+
   it('shows what public declarations name, such as the options of a runner', () => {
-    const page = readPage('docs/api/bobbin.md')
+    const page = readPage('docs/api/bobbin-adk.md')
     const shown = [...page.matchAll(/^(?:interface|type|class) (\w+)/gm)].map(([, name]) => name)
     for (const name of ['RepeatLimits', 'TrustPolicy', 'BudgetReport', 'Usage']) {
       expect(shown).toContain(name)
     }
-    const options = /^interface CommonOptions \{$.*?^\}$/ms.exec(page)?.[0] ?? ''
-    for (const name of ['tools', 'store', 'maxTimeMs', 'budget', 'policy', 'retries', 'clock']) {
+    const options = /^interface RunnerOptions \{$.*?^\}$/ms.exec(page)?.[0] ?? ''
+    for (const name of ['tools', 'store', 'limits', 'budget', 'policy', 'retries', 'testing']) {
       expect(options).toMatch(new RegExp(`^  readonly ${name}\\?:`, 'm'))
     }
   })

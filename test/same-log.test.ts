@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Media } from '../src/spool/media.ts'
 import { bytesMedia } from '../src/spool/media-reader.ts'
 import { memorySpool } from '../src/spool/memory-spool.ts'
-import { createStore } from '../src/store/create-store.ts'
+import { createStore } from '../src/store/core/create-store.ts'
 import type { Entry } from '../src/store/entry.ts'
-import { memoryDriver } from '../src/store/memory-driver.ts'
-import type { Redact } from '../src/store/redaction.ts'
+import { memoryDriver } from '../src/store/memory/memory-driver.ts'
+import type { Redact } from '../src/store/rows/redaction.ts'
 import type { Store } from '../src/store/store.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
 import {
@@ -17,9 +17,10 @@ import {
   type ScriptedStep,
   scriptedModel,
 } from '../src/testing/scripted-model.ts'
-import { testClock } from '../src/testing/test-clock.ts'
+import { testClock } from '../src/testing/store/test-clock.ts'
 import type { Tool } from '../src/tools/tool.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
+import { runs } from './runs.ts'
 import { sampleTool } from './turn-samples.ts'
 
 const text = fc.oneof(
@@ -114,9 +115,7 @@ async function logOf(
       model: scriptedModel([...(steps as ScriptedStep[]), { parts: [{ text: 'end' }] }]),
       ...settings,
       store,
-      clock: testClock(),
-      sleep: async () => {},
-      ids: () => `id-${ids++}`,
+      testing: { clock: testClock(), sleep: async () => {}, ids: () => `id-${ids++}` },
       approve: async ({ args }) => args?.['q'] !== 'same',
     })
     const attachments = attached.map(
@@ -176,17 +175,17 @@ describe('a turn', () => {
       const randomBytes = (length: number) => new Uint8Array(length).fill(3)
       const options = { clock, randomBytes, ...(redact && { redact }) }
       const disk = sqliteStore(join(folder, `${name}.db`), options)
-      let runs = 0
+      let played = 0
       await fc.assert(
         fc.asyncProperty(script, async (given) => {
-          const conversation = `c${runs++}`
+          const conversation = `c${played++}`
           const memory = createStore(memoryDriver(), { ...options, spool: memorySpool() })
           const held = await logOf(memory, conversation, given, settings)
           const kept = await logOf(disk, conversation, given, settings)
           expect(held.faults).toEqual([])
           expect(kept).toEqual(held)
         }),
-        { numRuns: 20 },
+        { numRuns: runs(20) },
       )
       await disk.close()
     },

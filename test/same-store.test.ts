@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { isBobbinError } from '../src/core/error.ts'
+import { isBobbinError } from '../src/core/error/error.ts'
 import type { NewEntry } from '../src/store/entry.ts'
-import { memoryStore } from '../src/store/memory-store.ts'
+import { memoryStore } from '../src/store/memory/memory-store.ts'
 import type { EntryFilter, Store } from '../src/store/store.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
-import { collected, findAll } from '../src/testing/store-check.ts'
-import { storeSamples as sample } from '../src/testing/store-samples.ts'
-import { type TestClock, testClock } from '../src/testing/test-clock.ts'
+import { collected, findAll } from '../src/testing/store/store-check.ts'
+import { storeSamples as sample } from '../src/testing/store/store-samples.ts'
+import { type TestClock, testClock } from '../src/testing/store/test-clock.ts'
+import { runs } from './runs.ts'
 
 /** What is done to a store, under a name for whoever reads a counterexample. */
 type Act = readonly [name: string, act: (store: Store, clock: TestClock) => unknown]
@@ -145,7 +146,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 it('answers and refuses alike in memory and on disk, whatever was done', {
   timeout: 60_000,
 }, async () => {
-  let runs = 0
+  let played = 0
   const opened = (make: (options: Parameters<typeof memoryStore>[0]) => Store) => {
     const clock = testClock(0)
     const randomBytes = (length: number) => new Uint8Array(length).fill(3)
@@ -158,7 +159,7 @@ it('answers and refuses alike in memory and on disk, whatever was done', {
   })
   await fc.assert(
     fc.asyncProperty(acts, async (given) => {
-      const path = join(folder, `${runs++}.db`)
+      const path = join(folder, `${played++}.db`)
       const held = opened(memoryStore)
       const kept = opened((options) => sqliteStore(path, options))
       try {
@@ -173,6 +174,6 @@ it('answers and refuses alike in memory and on disk, whatever was done', {
         await kept.store.close()
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })

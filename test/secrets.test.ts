@@ -1,16 +1,24 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { SpooledArtifact } from '../src/artifacts/spooled-artifact.ts'
+import { SpooledArtifact } from '../src/artifacts/spooled-artifact.ts'
 import type { ToolCall } from '../src/records/tool-call.ts'
-import { redactKeys } from '../src/store/redact-keys.ts'
+import { Media } from '../src/spool/media.ts'
+import { bytesMedia } from '../src/spool/media-reader.ts'
+import { memorySpool } from '../src/spool/memory-spool.ts'
+import { redactKeys } from '../src/store/rows/redact-keys.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
+import { Tokenizable } from '../src/text/tokenizable.ts'
 import { Tool } from '../src/tools/tool.ts'
 import type { ToolContext, ToolOutput } from '../src/tools/tool-context.ts'
-import type { ObservedEventName } from '../src/turn/turn-events.ts'
+import type { ToolOptions } from '../src/tools/tool-options.ts'
+import type { Middleware } from '../src/turn/call/middleware.ts'
+import type { ObservedEventName } from '../src/turn/events/turn-events.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
+import { byHand } from './turn-samples.ts'
 
 const SECRET = 'sk-"live"-quagga42-übergeheim'
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-secrets-'))
@@ -40,6 +48,11 @@ const LEAKS: Record<
   bytes: (secret) => new TextEncoder().encode(`bytes of ${secret}`),
   'a stream in small pieces': (secret) => slowly(`stream of ${secret} and more`),
   'a large string': (secret) => `${'x'.repeat(100_000)}${secret}`,
+  'JSON that escapes what it likes': (secret) =>
+    JSON.stringify({ secret }).replaceAll('-', '\\u002d').replaceAll('ü', '\\u00FC'),
+  'a form': (secret) => `${new URLSearchParams({ secret })}`,
+  'the name of a picture': (secret) => pictureOf(secret),
+  'the names of pictures': (secret) => [pictureOf('a'), pictureOf(`b ${secret}`)],
   'an artifact of its own': (secret, ctx) => ctx.spool(`spooled ${secret}`),
   'an error': (secret) => {
     throw new Error(`401 for https://api.example/?key=${encodeURIComponent(secret)} (${secret})`)
@@ -49,6 +62,16 @@ const LEAKS: Record<
     return 'done'
   },
 }
+
+const pictureOf = (name: string) =>
+  new Media({
+    kind: 'image',
+    mimeType: 'image/png',
+    filename: `${name}.png`,
+    trustTier: 'first-party',
+    modalityHazard: 'inert',
+    reader: bytesMedia(new Uint8Array([137, 80, 78, 71])),
+  })
 
 function filesUnder(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
@@ -132,6 +155,118 @@ describe('a secret', () => {
     expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
     expect(filesUnder(own).filter((file) => holdsSecret(readFileSync(file, 'utf8')))).toEqual([])
   })
+
+  it('reaches nobody through what middleware and `reconcile` write to the spool', async () => {
+    const own = mkdtempSync(join(folder, 'case-'))
+    const store = sqliteStore(join(own, 'agent.db'))
+    const inputSchema = z.object({})
+    const { promise: known, resolve: learn } = byHand()
+    const tool = (name: string, more: Partial<ToolOptions<typeof inputSchema>>) =>
+      new Tool({ name, description: name, inputSchema, handler: () => 'so', ...more })
+    const runner = (isDead: boolean) =>
+      new TurnRunner({
+        store,
+        secrets: () => SECRET,
+        tools: [
+          tool('look', {
+            effect: 'read',
+            handler: async (_, ctx) => {
+              if (isDead) return new Promise<string>(() => {})
+              await ctx.secret('key')
+              learn()
+              return 'seen'
+            },
+          }),
+          tool('pay', {
+            effect: 'write',
+            handler: () => new Promise<string>(() => {}),
+            reconcile: async () => {
+              await known
+              return { happened: 'yes', output: `paid with ${SECRET}` }
+            },
+          }),
+        ],
+        middleware: [
+          {
+            call: async (subject, next) => {
+              const call = await next()
+              return call.tool === 'look'
+                ? subject.record({
+                    settlement: 'ok',
+                    results: await subject.spool(`copy of ${SECRET}`, SpooledArtifact),
+                  })
+                : call
+            },
+          },
+        ],
+        executor: async ({ items }) =>
+          items.some(({ type }) => type === 'call')
+            ? { answer: 'ok' }
+            : { calls: ['look', 'pay'].map((name) => ({ tool: name, args: {} })) },
+      })
+    const dead = runner(true)
+    const begun = new Promise<void>((resolve) => {
+      dead.observe('toolExecutionStart', ({ tool: name }) => name === 'pay' && resolve())
+    })
+    void dead.run({ conversation: 'c', message: 'Pay.' })
+    await begun
+    const outcome = await runner(false).recover({ conversation: 'c', force: true })
+    const settled = outcome.toolCalls.map(async ({ tool: name, settlement, results }) =>
+      [name, settlement, await (results as SpooledArtifact).asString()].join(' '),
+    )
+    expect((await Promise.all(settled)).sort()).toEqual([
+      'look ok copy of [secret]',
+      'pay ok paid with [secret]',
+    ])
+    await store.close()
+    expect(filesUnder(own).filter((file) => holdsSecret(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
+  const LAYERS: Record<string, Middleware['call']> = {
+    'the text of a record': async (subject, next) => {
+      await next()
+      return subject.record({ settlement: 'ok', results: new Tokenizable(`text ${SECRET}`) })
+    },
+    'the name of a picture': async (subject, next) => {
+      await next()
+      const results = await pictureOf(SECRET).spooled(memorySpool())
+      return subject.record({ settlement: 'ok', results })
+    },
+    'an error': async ({ tool }, next) => {
+      if (tool === 'use_key') return next()
+      throw new Error(`no ${SECRET}`)
+    },
+  }
+
+  it.each(Object.entries(LAYERS))(
+    'reaches nobody through %s of middleware',
+    async (_name, call) => {
+      const seen: unknown[] = []
+      const tool = (name: string) =>
+        new Tool({
+          name,
+          description: 'Uses a key.',
+          inputSchema: z.object({}),
+          effect: 'read',
+          handler: (_, ctx) => ctx.secret('key').then(() => 'used'),
+        })
+      const runner = new TurnRunner({
+        secrets: () => SECRET,
+        tools: [tool('use_key'), tool('look')],
+        middleware: [{ call: call as NonNullable<typeof call> }],
+        executor: async ({ iteration, items }) => {
+          seen.push(items)
+          const name = ['use_key', 'look'][iteration - 1]
+          return name === undefined ? { answer: 'ok' } : { calls: [{ tool: name, args: {} }] }
+        },
+      })
+      runner.observe('error', ({ error }) => seen.push(inspect(error)))
+      runner.on('toolCall', (content) => seen.push(content))
+      await runner.run({ message: 'go' })
+      expect(holdsSecret(JSON.stringify(seen))).toBe(false)
+      expect(JSON.stringify(seen)).toContain('[secret]')
+    },
+  )
 
   it('of digits leaves JSON that can be read where it was a number', async () => {
     const tool = new Tool({
@@ -225,7 +360,7 @@ describe('a redaction hook', () => {
     })
     const { toolCalls } = await runner.run({ conversation: 'c', message: 'Log in.' })
     expect(got).toEqual([{ password: 'quagga42-new' }])
-    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['denied', 'ok'])
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['edited', 'ok'])
     const log: string[] = []
     for await (const entry of store.entries('c')) log.push(JSON.stringify(entry))
     expect(log.filter((entry) => entry.includes('quagga42'))).toEqual([])

@@ -17,7 +17,7 @@ import { fileSpool } from '../src/stores/fs/index.ts'
 import { postgresStore } from '../src/stores/postgres/index.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
 import { Tool } from '../src/tools/tool.ts'
-import type { Executor } from '../src/turn/executor.ts'
+import type { Executor } from '../src/turn/executor/executor.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { type EmbeddedServer, embeddedServer } from './postgres/embedded-server.ts'
 

@@ -1,7 +1,7 @@
-import { memoryStore } from '../src/store/memory-store.ts'
+import { memoryStore } from '../src/store/memory/memory-store.ts'
 import { eventRecorder } from '../src/testing/event-recorder.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import type { Middleware } from '../src/turn/middleware.ts'
+import type { Middleware } from '../src/turn/call/middleware.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { sampleTool } from './turn-samples.ts'
 

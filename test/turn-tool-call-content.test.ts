@@ -6,6 +6,7 @@ import {
   checksum,
   Media,
   memorySpool,
+  type PlacedMedia,
   SpooledArtifact,
   Tool,
   type ToolCall,
@@ -124,9 +125,11 @@ describe('TurnToolCallContent', () => {
       Readonly<{
         id: string
         tool: string
+        inputId?: string
         args: unknown
         checksum: string
         results?: unknown
+        media?: readonly PlacedMedia[]
         isComplete: boolean
         isError: boolean
         // Beyond the document.

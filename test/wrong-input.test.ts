@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../src/core/error.ts'
+import { isBobbinError } from '../src/core/error/error.ts'
 import { publicExports } from './consumer/public-exports.ts'
 import { ARTIFACTS } from './wrong-input/artifacts.ts'
 import { LEAVES } from './wrong-input/leaves.ts'

@@ -8,9 +8,9 @@ const CHUNK = 64 * 1024
 const PARSERS = {
   async bobbin() {
     const { JsonScanner } = await internals(
-      `export { JsonScanner } from './src/artifacts/json-scanner.ts'`,
+      `export { JsonScanner } from './src/artifacts/json/json-scanner.ts'`,
     )
-    const scanner = new JsonScanner({ begin: () => 'skip', end: () => 'go on' }, { byte: 0 })
+    const scanner = new JsonScanner({ begin: () => 'skip', end: () => 'continue' }, { byte: 0 })
     return { write: (chunk) => scanner.write(chunk), items: () => scanner.count }
   },
 

@@ -38,8 +38,7 @@ export async function loop(scenario) {
   const runner = new TurnRunner({
     model,
     tools: [tool],
-    maxIterations: scenario.steps + 2,
-    maxCalls: scenario.steps * scenario.calls + 1,
+    limits: { iterations: scenario.steps + 2, calls: scenario.steps * scenario.calls + 1 },
   })
   const outcome = await runner.run({ message: QUESTION })
   if (outcome.status !== 'completed') throw new Error(JSON.stringify(outcome.reason))

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { Tool } from 'bobbin'
-import { openaiResponses } from 'bobbin/openai'
+import { Tool } from 'bobbin-adk'
+import { openaiResponses } from 'bobbin-adk/openai'
 import OpenAI from 'openai'
 import { z } from 'zod'
 

@@ -1,5 +1,5 @@
 // What ../browser-bundle.mjs bundles: a program for a web page that runs turns.
-import { SpooledArtifact, Tool, TurnRunner } from 'bobbin'
+import { SpooledArtifact, Tool, TurnRunner } from 'bobbin-adk'
 
 // JSON Schema needs no library; its arguments are unknown to the compiler.
 const add = new Tool({

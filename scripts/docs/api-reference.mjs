@@ -24,8 +24,8 @@ export function publicSubpaths() {
   return Object.entries(entries)
     .flatMap(([path, target]) => {
       if (typeof target === 'string') return []
-      const name = `bobbin${path.slice(1)}`
-      const page = `docs/api/${path === '.' ? 'bobbin' : path.slice(2)}.md`
+      const name = `bobbin-adk${path.slice(1)}`
+      const page = `docs/api/${path === '.' ? 'bobbin-adk' : path.slice(2)}.md`
       return [{ name, page, declarations: exportsOf(inRoot(target.types.slice(2))) }]
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -34,21 +34,29 @@ export function publicSubpaths() {
 /** The pages of the reference by path. @returns {Map<string, string>} */
 export function apiReference() {
   const subpaths = publicSubpaths()
-  const known = subpaths.flatMap(({ declarations }) => declarations)
+  unexportedTypes(subpaths)
   /** @type {Map<string, string>} */
   const pages = new Map([['docs/api/index.md', indexOf(subpaths)]])
-  for (const subpath of subpaths) {
-    const named = namedBy(subpath.declarations, known)
-    known.push(...named)
-    pages.set(subpath.page, pageOf(subpath, named))
-  }
+  for (const subpath of subpaths) pages.set(subpath.page, pageOf(subpath))
   return pages
 }
 
-const NOTICE = '<!-- Generated from the declarations in dist/ by `npm run docs`. Do not edit. -->'
+/**
+ * The types that public declarations name and no subpath exports: users' code could not name them. Types that are local to
+ * a file become part of the declaration that names them.
+ *
+ * @param {Subpath[]} subpaths
+ */
+export function unexportedTypes(subpaths) {
+  const known = subpaths.flatMap(({ declarations }) => declarations)
+  return subpaths.flatMap(({ name, declarations }) => {
+    const named = namedBy(declarations, known)
+    known.push(...named)
+    return named.map((each) => `${name} ${each.name}`)
+  })
+}
 
-const NAMED =
-  "Types that the ones above name. They are not exported: `TurnOutcome['usage']` and the like reach them."
+const NOTICE = '<!-- Generated from the declarations in dist/ by `npm run docs`. Do not edit. -->'
 
 /** @param {Subpath[]} subpaths */
 function indexOf(subpaths) {
@@ -63,15 +71,12 @@ function indexOf(subpaths) {
   return `${NOTICE}\n\n# API\n\nEvery public name, by the subpath that exports it.\n\n${sections.join('\n\n')}\n`
 }
 
-/** @param {Subpath} subpath @param {import('./declarations.mjs').Declaration[]} named */
-function pageOf({ name, declarations }, named) {
+/** @param {Subpath} subpath */
+function pageOf({ name, declarations }) {
   const sections = KINDS.flatMap((kind) => {
     const own = declarations.filter((declaration) => declaration.kind === kind)
     return own.length === 0 ? [] : [`## ${HEADINGS[kind]}\n\n${own.map(entryOf).join('\n\n')}`]
   })
-  if (named.length > 0) {
-    sections.push(`## Named above\n\n${NAMED}\n\n${named.map(entryOf).join('\n\n')}`)
-  }
   return `${NOTICE}\n\n# \`${name}\`\n\n${sections.join('\n\n')}\n`
 }
 

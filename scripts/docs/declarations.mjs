@@ -11,6 +11,7 @@ import { parseSync } from 'oxc-parser'
  * @property {string[]} places where it is declared, one for each part
  * @property {{ path: string, type: string }[]} types that it names, and the file that does
  * @property {boolean} isGeneric
+ * @property {boolean} isLocal true where its own file does not export it
  */
 
 /** @type {Map<string, ReturnType<typeof parseFile>>} */
@@ -55,8 +56,8 @@ export function exportsOf(path) {
 }
 
 /**
- * Every declaration that others name, at any remove, and that is not known yet: a reader of `TurnRunnerOptions` wants to
- * see the options. Machinery, which takes types and has no TSDoc, is left out.
+ * Every declaration that others name, at any remove, and that is not known yet. A type that its own file does not export
+ * is shown with the one that names it. Generic aliases compute types and need no name in users' code: they are left out.
  *
  * @param {readonly Declaration[]} declarations
  * @param {readonly Declaration[]} known
@@ -64,16 +65,19 @@ export function exportsOf(path) {
  */
 export function namedBy(declarations, known) {
   const seen = new Set(known.flatMap(({ places }) => places))
-  const waiting = [...declarations]
+  const waiting = declarations.map((one) => ({ one, owner: one }))
   /** @type {Declaration[]} */
   const found = []
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const { path, type } of next.types) {
+    for (const { path, type } of next.one.types) {
       const declaration = findDeclaration(path, type)
       if (declaration === undefined || declaration.places.some((place) => seen.has(place))) continue
       for (const place of declaration.places) seen.add(place)
-      if (declaration.comment !== '' || !declaration.isGeneric) found.push(declaration)
-      waiting.push(declaration)
+      const isAlias = declaration.kind === 'type' && declaration.isGeneric
+      if (declaration.isLocal && !isAlias) next.owner.code += `\n${declaration.code}`
+      const isFound = !declaration.isLocal && !isAlias
+      if (isFound) found.push(declaration)
+      waiting.push({ one: declaration, owner: isFound ? declaration : next.owner })
     }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -112,6 +116,7 @@ function findDeclaration(path, name) {
     code: codes.join('\n'),
     places: [place],
     types: own.flatMap((statement) => typesIn(statement).map((type) => ({ path, type }))),
+    isLocal: own.every((statement) => statement.type !== 'ExportNamedDeclaration'),
     isGeneric: own.some((statement) =>
       Boolean(/** @type {any} */ (declared(statement)).typeParameters),
     ),

@@ -1,7 +1,7 @@
 import { inRoot } from '../project.mjs'
 import { commentBefore, fileAt } from './declarations.mjs'
 
-const SOURCE = inRoot('src', 'core', 'error-codes.ts')
+const SOURCE = inRoot('src', 'core', 'error', 'error-codes.ts')
 
 /**
  * @typedef {object} ErrorEntry
@@ -41,7 +41,7 @@ export function errorReference() {
       .filter((part) => part !== '')
       .join('\n\n'),
   )
-  return `<!-- Generated from src/core/error-codes.ts by \`npm run docs\`. Do not edit. -->
+  return `<!-- Generated from src/core/error/error-codes.ts by \`npm run docs\`. Do not edit. -->
 
 # Errors
 

@@ -7,7 +7,7 @@ import { withSamples } from './samples.mjs'
 /** @param {string} path */
 export const readPage = (path) => readFileSync(inRoot(path), 'utf8').replaceAll('\r\n', '\n')
 
-/** The pages that nobody writes by hand, as they should be. Needs an up-to-date dist/. */
+/** The generated pages, as they should be. Needs an up-to-date dist/. */
 export function generatedPages() {
   return new Map([['docs/errors.md', errorReference()], ...apiReference()])
 }
@@ -18,7 +18,8 @@ export function writtenPages() {
     .map((path) => `docs/${path.replaceAll('\\', '/')}`)
     .filter((path) => path.endsWith('.md') && path !== 'docs/errors.md')
     .filter((path) => !path.startsWith('docs/api/'))
-  return ['AGENTS.md', 'README.md', ...docs.sort()]
+  const papers = ['CODE_OF_CONDUCT.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md']
+  return ['AGENTS.md', 'README.md', ...papers, ...docs.sort()]
 }
 
 /** Every page as it should be: generated, or written with its samples filled in. */

@@ -1,15 +1,13 @@
-import { brief } from '../core/cut-text.ts'
-import { isBobbinError } from '../core/error.ts'
-import type { ErrorCode } from '../core/error-codes.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import { isIterable, wrongInput } from '../core/wrong-input.ts'
+import { isIterable, wrongInput } from '../core/error/wrong-input.ts'
+import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
 import { ArtifactTool } from '../tools/artifact-tool.ts'
 import type { SelfDescribingSchema } from '../tools/input-schema.ts'
 import { ToolRegistry } from '../tools/tool-registry.ts'
-import { SCAN_MS } from './answer-limits.ts'
-import { describeParameters, type Query, queriesOf, readParameters } from './query.ts'
-import { renderAnswer } from './render-answer.ts'
+import { loadAnswers } from './load-answers.ts'
+import { SCAN_MS } from './query/answer-limits.ts'
+import { type Calls, unknownCall } from './query/known-calls.ts'
+import { describeParameters, type Query, queriesOf, readParameters } from './query/query.ts'
 
 /** What forging looks at: the calls that are visible in this request, oldest first. */
 export interface ForgeContext {
@@ -30,21 +28,15 @@ export interface ForgeOptions {
 
 interface Selection extends ForgeOptions {
   readonly fits: (artifact: Artifact) => boolean
+  /**
+   * Makes tools for every query of these classes, whatever calls there are. They never change: their `callId` is a plain
+   * string, and they read the calls of the context at the time they are asked.
+   */
+  readonly classes?: Iterable<unknown>
 }
 
 /** The newest calls that are offered: an enum of thousands would cost more than it helps. */
 const MAX_CALLS = 64
-
-/** What a model did wrong is answered; what is broken is thrown. */
-const ANSWERED: readonly ErrorCode[] = [
-  'E_ARTIFACT_MALFORMED',
-  'E_INVALID_CURSOR',
-  'E_INVALID_PATH',
-  'E_LIMIT_EXCEEDED',
-  'E_PATTERN_UNSUPPORTED',
-]
-
-type Calls = ReadonlyMap<string, readonly Artifact[]>
 
 /** Makes one ephemeral tool for each query that some artifact of the context answers. */
 export function forgeTools(context: ForgeContext, selection: Selection): ToolRegistry {
@@ -53,13 +45,13 @@ export function forgeTools(context: ForgeContext, selection: Selection): ToolReg
     throw wrongInput('forgeTools', 'turnToolCalls', rule)
   }
   const calls = artifactCalls(context, selection)
+  const found = [...calls.values()].flatMap((list) => list.map((each) => each.constructor))
   const queries = new Map<string, Query>()
-  for (const artifact of [...calls.values()].flat()) {
-    for (const [name, query] of queriesOf(artifact.constructor)) {
-      if (!queries.has(name)) queries.set(name, query)
-    }
+  for (const Class of selection.classes ?? found) {
+    for (const [name, query] of queriesOf(Class)) if (!queries.has(name)) queries.set(name, query)
   }
-  return new ToolRegistry([...queries.values()].map((query) => forge(query, calls, selection)))
+  const current = selection.classes ? () => artifactCalls(context, selection) : () => calls
+  return new ToolRegistry([...queries.values()].map((query) => forge(query, current, selection)))
 }
 
 /** An answer of an artifact tool is never offered: a model cannot grep a grep. */
@@ -74,10 +66,11 @@ function artifactCalls(context: ForgeContext, { fits }: Selection): Calls {
   return new Map([...calls].slice(-MAX_CALLS))
 }
 
-function forge(query: Query, all: Calls, selection: Selection): ArtifactTool {
+function forge(query: Query, all: () => Calls, selection: Selection): ArtifactTool {
+  const { timeoutMs = SCAN_MS } = selection
   const answers = (artifact: Artifact) =>
     selection.fits(artifact) && queriesOf(artifact.constructor).has(query.name)
-  const calls: Calls = new Map([...all].filter(([, artifacts]) => artifacts.some(answers)))
+  const calls = (): Calls => new Map([...all()].filter(([, artifacts]) => artifacts.some(answers)))
   return new ArtifactTool({
     name: `artifact_${query.name}`,
     description: query.description,
@@ -86,11 +79,8 @@ function forge(query: Query, all: Calls, selection: Selection): ArtifactTool {
     ephemeral: true,
     onCollision: 'replace',
     async handler(args, { signal }) {
-      const { callId, index, ...rest } = args
-      const found = find(calls, String(callId), index === undefined ? 0 : Number(index), answers)
-      if (typeof found === 'string') return found
-      const own = queriesOf(found.constructor).get(query.name) ?? query
-      return run(own, found, rest, signal, selection.timeoutMs ?? SCAN_MS)
+      const { answerQuery } = await loadAnswers()
+      return answerQuery(query, args, { calls: calls(), answers, signal, timeoutMs })
     },
   })
 }
@@ -98,27 +88,27 @@ function forge(query: Query, all: Calls, selection: Selection): ArtifactTool {
 /** Shows the model an exact schema, and reads what it sends with patience. */
 function inputSchema(
   { parameters }: Query,
-  calls: Calls,
-  { callIds = 'enum' }: Selection,
+  calls: () => Calls,
+  { classes, callIds = classes ? 'string' : 'enum' }: Selection,
 ): SelfDescribingSchema<Record<string, unknown>> {
-  const ids = [...calls.keys()]
-  const several = Math.max(...[...calls.values()].map((artifacts) => artifacts.length))
+  const isEnum = callIds === 'enum'
+  const several = Math.max(...[...calls().values()].map((artifacts) => artifacts.length))
   const { properties, required } = describeParameters(parameters)
   const callId: JsonObject = {
     type: 'string',
     description: 'The id of the tool call whose result to look into',
-    ...(callIds === 'enum' && { enum: ids }),
+    ...(isEnum && { enum: [...calls().keys()] }),
   }
   const index: JsonValue = {
     type: 'integer',
     description: 'Which of the results of a call that gave several, counted from 0',
     minimum: 0,
-    maximum: several - 1,
+    ...(isEnum && { maximum: several - 1 }),
     default: 0,
   }
   const jsonSchema = {
     type: 'object',
-    properties: { callId, ...((several > 1 || callIds === 'string') && { index }), ...properties },
+    properties: { callId, ...((several > 1 || !isEnum) && { index }), ...properties },
     required: ['callId', ...required],
     additionalProperties: false,
   }
@@ -130,6 +120,10 @@ function inputSchema(
       validate(raw) {
         const given = raw as Readonly<Record<string, unknown>>
         const { args, issues } = readParameters({ ...TARGET, ...parameters }, given)
+        if (issues.length === 0) {
+          const rule = unknownCall(calls(), String(args['callId']))
+          if (rule !== undefined) issues.push({ path: 'callId', rule })
+        }
         if (issues.length === 0) return { value: args }
         return { issues: issues.map(({ path, rule }) => ({ path: [path], message: rule })) }
       },
@@ -147,77 +141,3 @@ const TARGET = {
     optional: true,
   },
 } as const
-
-/** The artifact that was meant, or what to tell the model instead. */
-function find(
-  calls: Calls,
-  callId: string,
-  index: number,
-  answers: (artifact: Artifact) => boolean,
-): Artifact | string {
-  const artifacts = calls.get(callId)
-  if (artifacts === undefined) {
-    return `Error: this tool has no result of a call \`${shorten(callId)}\`. Use one of these as \`callId\`: ${listed([...calls.keys()])}.`
-  }
-  const artifact = artifacts[index]
-  if (artifact !== undefined && answers(artifact)) return artifact
-  const usable = artifacts.flatMap((each, at) => (answers(each) ? [String(at)] : []))
-  const what =
-    artifact === undefined
-      ? `has no result ${index}`
-      : `has a result ${index} of kind ${artifact.kind}, which this tool does not read`
-  return `Error: the call \`${callId}\` ${what}. Use one of these as \`index\`: ${listed(usable)}.`
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(-20).map(shorten).join(', ')
-  return names.length > 20 ? `${shown} (the newest 20 of ${names.length})` : shown
-}
-
-const shorten = (id: string) => brief(id, 101)
-
-async function run(
-  query: Query,
-  artifact: Artifact,
-  args: Record<string, unknown>,
-  outer: AbortSignal,
-  timeoutMs: number,
-): Promise<string> {
-  try {
-    return await within(timeoutMs, outer, async (signal) =>
-      renderAnswer(await query.run(artifact, args as never, { signal })),
-    )
-  } catch (error) {
-    if (isBobbinError(error) && ANSWERED.includes(error.code)) {
-      return renderAnswer(`Error: ${error.message}`)
-    }
-    if (error !== TOO_LATE) throw error
-    return `Error: no answer within ${timeoutMs / 1000} s. Ask for less: fewer lines, a narrower range or path.`
-  }
-}
-
-const TOO_LATE = new Error('the time for an answer is up')
-
-/** Ends the wait at the time limit or the outer abort; work that does not heed its signal is left behind. */
-async function within<T>(
-  timeoutMs: number,
-  outer: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController()
-  const { signal } = controller
-  const relay = () => controller.abort(outer.reason)
-  const timer = setTimeout(() => controller.abort(TOO_LATE), timeoutMs)
-  outer.addEventListener('abort', relay, { once: true })
-  if (outer.aborted) relay()
-  try {
-    signal.throwIfAborted()
-    return await new Promise<T>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-      work(signal).then(resolve, reject)
-    })
-  } finally {
-    clearTimeout(timer)
-    outer.removeEventListener('abort', relay)
-  }
-}

@@ -1,7 +1,7 @@
-import { brief } from '../core/cut-text.ts'
-import { isBobbinError } from '../core/error.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
-import { queriesOf } from './query.ts'
+import { queriesOf } from './query/query.ts'
 
 const PREVIEW_CHARS = 800
 const MAX_LISTED = 20

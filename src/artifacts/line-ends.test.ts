@@ -39,7 +39,7 @@ describe.each([
         ['x\\r', []],
         ['\\r', []],
       ] as const) {
-        const found = await artifact.grep(pattern)
+        const found = await artifact.grep(pattern, { budgetMs: 60_000 })
         expect({ shift, pattern, found: found.lines.map(({ line }) => line) }).toEqual({
           shift,
           pattern,

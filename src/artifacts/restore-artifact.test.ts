@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../core/error.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { isStoredArtifact, restoreArtifact } from './restore-artifact.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { lazySpoolReader } from '../spool/lazy-reader.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'

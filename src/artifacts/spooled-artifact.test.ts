@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../core/error.ts'
+import { runs } from '../../test/runs.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -116,7 +117,7 @@ describe('SpooledArtifact lines', () => {
         for await (const line of text.lines()) streamed.push(line)
         expect(streamed).toEqual(lines)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 })

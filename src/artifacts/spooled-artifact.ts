@@ -1,28 +1,22 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
-import { BobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
-import { requireNumber, requireOptions, wrongInput } from '../core/wrong-input.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { requireNumber, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { Artifact } from '../spool/artifact.ts'
 import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
 import { regexpPattern } from '../spool/search/regexp-pattern.ts'
-import { type SearchAnswer, type SearchOptions, searchSpool } from '../spool/search/search.ts'
+import type { SearchAnswer, SearchOptions } from '../spool/search/search.ts'
 import { SmallText } from '../spool/small-text.ts'
 import { fixedSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
-import { clamp, METHOD_LIMITS } from './answer-limits.ts'
 import { type ForgeContext, type ForgeOptions, forgeTools } from './forge-tools.ts'
-import {
-  type LineRange,
-  type LineWindow,
-  readTail,
-  readWindow,
-  type WindowLimits,
-} from './line-window.ts'
-import { type Parameters, type Query, query } from './query.ts'
+import { loadAnswers } from './load-answers.ts'
+import { clamp, METHOD_LIMITS } from './query/answer-limits.ts'
+import type { LineRange, LineWindow, WindowLimits } from './query/line-window.ts'
+import { type Parameters, type Query, query } from './query/query.ts'
 import { textQueries } from './text-queries.ts'
-import { spooledTokens } from './token-sample.ts'
 
 /** Bytes that `asString` gives at most unless told otherwise. */
 const DEFAULT_TEXT_LIMIT = 1_000_000
@@ -34,13 +28,11 @@ export interface GrepOptions extends Omit<SearchOptions, 'pattern'> {
   readonly context?: number
 }
 
-/** Where to begin, and how to be told to stop. */
+/** Where to begin, and a signal to stop. */
 export interface LinesOptions {
   readonly start?: number
   readonly signal?: AbortSignal
 }
-
-let readerOf: (artifact: SpooledArtifact) => SpoolReader | undefined
 
 /** Tool output on a spool: the model holds a handle and pulls thread from it. */
 export class SpooledArtifact implements Artifact {
@@ -53,9 +45,7 @@ export class SpooledArtifact implements Artifact {
   readonly #reader: SpoolReader
 
   static {
-    // Another copy of the package has artifacts and readers of its own.
-    readerOf = (artifact) => (#reader in artifact ? artifact.#reader : undefined)
-    // What Node shows of an artifact in a log: there are no fields that it would find.
+    // What Node prints for an artifact: it has no public fields.
     const value = function (this: SpooledArtifact): unknown {
       if (!(#reader in this)) return this
       const { name } = this.constructor
@@ -132,14 +122,14 @@ export class SpooledArtifact implements Artifact {
     return textOf((await this.window({ start, end })).lines)
   }
 
-  /** Line `number`, counted from 0; `undefined` when there is none. */
+  /** Line `number`, counted from 0; `undefined` if there is no such line. */
   async line(number: number): Promise<string | undefined> {
     requireNumber('artifact.line', 'number', number)
     if (!Number.isInteger(number) || number < 0) return undefined
     return (await this.cat(number, number + 1))[0]
   }
 
-  /** Lines with their numbers, what was cut off them, and where to go on. */
+  /** Lines with their numbers, how much was cut off, and where to continue. */
   async window(range: LineRange, limits: Partial<WindowLimits> = {}): Promise<LineWindow> {
     requireOptions('artifact.window', range)
     requireNumber('artifact', 'start', range.start)
@@ -147,6 +137,7 @@ export class SpooledArtifact implements Artifact {
     const start = clamp(range.start, 0, this.lineCount())
     const end = clamp(range.end, start, this.lineCount())
     const offset = clamp(range.offset ?? 0, 0, this.byteLength())
+    const { readWindow } = await loadAnswers()
     return readWindow(this.#reader, { start, end, offset }, { ...METHOD_LIMITS, ...limits })
   }
 
@@ -157,6 +148,7 @@ export class SpooledArtifact implements Artifact {
   ): Promise<readonly LineText[]> {
     requireNumber('artifact.tail', 'count', count)
     const lines = clamp(count, 0, this.lineCount())
+    const { readTail } = await loadAnswers()
     return readTail(this.#reader, lines, { ...METHOD_LIMITS, ...limits })
   }
 
@@ -170,6 +162,7 @@ export class SpooledArtifact implements Artifact {
     requireOptions('artifact.lines', options)
     const { start = 0, signal } = options
     requireNumber('artifact.lines', 'start', start)
+    const { readWindow } = await loadAnswers()
     const end = this.lineCount()
     const pace = pacer()
     for (let at = clamp(start, 0, end); at < end; ) {
@@ -181,12 +174,13 @@ export class SpooledArtifact implements Artifact {
     }
   }
 
-  /** Lines that match, with their numbers, what was left out, and a cursor to go on. */
+  /** Lines that match, with their numbers, what was left out, and a cursor to continue. */
   async grep(pattern: string | RegExp, given: GrepOptions = {}): Promise<SearchAnswer> {
     requireOptions('artifact.grep', given)
     const { context, ...options } = given
     const around = context === undefined ? {} : { before: context, after: context }
     const { ignoreCase, ...wanted } = regexpPattern(pattern, options.literal)
+    const { searchSpool } = await loadAnswers()
     return searchSpool(this.#reader, {
       ...around,
       ...(ignoreCase && { ignoreCase }),
@@ -200,13 +194,14 @@ export class SpooledArtifact implements Artifact {
     if (typeof encoding !== 'string') {
       throw wrongInput('artifact.estimateTokens', 'encoding', 'must be a string')
     }
+    const { spooledTokens } = await loadAnswers()
     return spooledTokens(this.#reader, encoding)
   }
 
   /** The whole text, byte for byte, refused above `limit` bytes. */
   async asString(limit = DEFAULT_TEXT_LIMIT): Promise<string> {
     const actual = this.byteLength()
-    // Said this way round, a limit that is no number refuses too.
+    // Written this way, `NaN` is refused too.
     if (typeof limit !== 'number' || !(actual <= limit)) {
       const message = `The artifact has ${actual} bytes, more than the limit of ${String(limit)}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
@@ -235,14 +230,6 @@ export class SpooledArtifact implements Artifact {
   [brandOf('SpooledArtifact')](): boolean {
     return #reader in this
   }
-}
-
-/** The text that `asString` gives, without waiting, where it is small and at hand. */
-export function smallTextOf(artifact: SpooledArtifact): SmallText | undefined {
-  // A subclass may have a text of its own.
-  if (artifact.asString !== SpooledArtifact.prototype.asString) return undefined
-  const reader = readerOf(artifact)
-  return reader instanceof SmallText ? reader : undefined
 }
 
 const textOf = (lines: readonly LineText[]) => lines.map(({ text }) => text)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askArtifact as ask } from '../../test/ask-artifact.ts'
-import { isBobbinError } from '../core/error.ts'
-import type { ErrorCode } from '../core/error-codes.ts'
+import { isBobbinError } from '../core/error/error.ts'
+import type { ErrorCode } from '../core/error/error-codes.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import type { ByteRange, SpoolReader } from '../spool/spool-reader.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
@@ -111,7 +111,7 @@ describe('SpooledJsonArtifact', () => {
   it('tells where JSON is broken, and answers what lies before', async () => {
     const artifact = await json('[{"a":1},{"a":2},{"a" 3}]')
     expect(await artifact.get('[1].a')).toBe(2)
-    await expect(artifact.length()).rejects.toThrow('at byte 22 stands `3`, where `:` should be')
+    await expect(artifact.length()).rejects.toThrow('byte 22 is `3`, where `:` should be')
     await expect((await json('[1] x')).length()).rejects.toThrow('nothing more should be')
     await expect((await json('hello')).type()).rejects.toSatisfy(code('E_ARTIFACT_MALFORMED'))
     await expect((await json('')).type()).rejects.toSatisfy(code('E_ARTIFACT_MALFORMED'))
@@ -141,7 +141,7 @@ describe('SpooledJsonArtifact', () => {
   it('tells which line of NDJSON is broken, and gives those before', async () => {
     const artifact = await json('{"a":1}\n{"a":2}\n{"a" 3}\n{"a":4}\n')
     expect(await artifact.slice(0, 2)).toEqual([{ a: 1 }, { a: 2 }])
-    await expect(artifact.length()).rejects.toThrow('at byte 21 stands `3`')
+    await expect(artifact.length()).rejects.toThrow('byte 21 is `3`')
   })
 
   it('gives nothing for a range that is no number, or behind the end', async () => {
@@ -220,7 +220,7 @@ describe('forged JSON tools', () => {
     )
     const fields = ['id', 'address.city']
     expect(await ask(artifact, 'json_pluck', { path: 'users', fields, limit: 1 })).toBe(
-      '0: {"id":0,"address.city":"Ulm"}\n[left out: items from 1 on; to go on, call again with cursor "item:1@71#b4386125"]',
+      '0: {"id":0,"address.city":"Ulm"}\n[left out: items from 1 on; to continue, call again with cursor "item:1@71#b4386125"]',
     )
     expect(await ask(artifact, 'json_slice', { path: 'users', cursor: 'item:5@9' })).toMatch(
       /^Error: `item:5@9` is not a cursor of this query/,

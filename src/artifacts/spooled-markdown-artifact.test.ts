@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { askArtifact as ask } from '../../test/ask-artifact.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
-import type { MarkdownBlock, MarkdownPlace } from './markdown-blocks.ts'
+import type { MarkdownBlock } from './markdown/markdown-blocks.ts'
+import type { BlockPosition } from './query/cursor.ts'
 import { SpooledMarkdownArtifact } from './spooled-markdown-artifact.ts'
 
 const spool = memorySpool()
@@ -93,19 +94,19 @@ describe('SpooledMarkdownArtifact', () => {
   })
 
   it('gets through a fence that it cannot pass in one go', async () => {
-    const fence = `\`\`\`js\n${'# x\n'.repeat(200_000)}\`\`\`\n# behind\n`
+    const fence = `\`\`\`js\n${'# x\n'.repeat(20_000)}\`\`\`\n# behind\n`
     const artifact = await markdown(`---\ntitle: x\n---\n<!--\n# none\n-->\n${fence}`)
     const seen: MarkdownBlock[] = []
-    let place: MarkdownPlace | undefined = { line: 0 }
+    let place: BlockPosition | undefined = { line: 0 }
     let rounds = 0
     for (; place !== undefined && rounds < 5_000; rounds++) {
-      const { line: start, ...inside }: MarkdownPlace = place
+      const { line: start, ...inside }: BlockPosition = place
       place = await artifact.blocks({ start, ...inside, maxMs: 0 }, (block) => seen.push(block) > 0)
     }
     expect(rounds).toBeGreaterThan(1)
     expect(seen).toEqual([
-      { kind: 'code', line: 6, language: 'js', end: 200_008 },
-      { kind: 'heading', line: 200_008, level: 1, text: 'behind' },
+      { kind: 'code', line: 6, language: 'js', end: 20_008 },
+      { kind: 'heading', line: 20_008, level: 1, text: 'behind' },
     ])
   })
 

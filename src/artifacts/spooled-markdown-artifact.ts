@@ -1,27 +1,20 @@
-import { brief } from '../core/cut-text.ts'
-import { BobbinError } from '../core/error.ts'
-import { requireOptions, wrongInput } from '../core/wrong-input.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { pacer } from '../spool/event-loop.ts'
-import { type MarkdownBlock, MarkdownBlocks, type MarkdownPlace } from './markdown-blocks.ts'
-import { linkDefinition, linkReader, type MarkdownLink, PIECE_CHARS } from './markdown-links.ts'
+import { loadAnswers } from './load-answers.ts'
+import type { MarkdownBlock, MarkdownScan } from './markdown/markdown-blocks.ts'
+import type { MarkdownLink } from './markdown/markdown-links.ts'
 import { markdownQueries } from './markdown-queries.ts'
-import type { Query } from './query.ts'
+import type { BlockPosition } from './query/cursor.ts'
+import type { Query } from './query/query.ts'
+import { runAtOnce, runInTurns } from './query/steps.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
-import { runAtOnce, runInTurns } from './steps.ts'
 
 /** A heading, its level and its line. */
 export type MarkdownHeading = Extract<MarkdownBlock, { kind: 'heading' }>
 /** A fenced code block and the lines that it takes. */
 export type MarkdownCode = Extract<MarkdownBlock, { kind: 'code' }>
-
-/** Where a scan over blocks begins, and how long it may go on. */
-export interface MarkdownScan {
-  /** The line to begin at; it must begin a block, or lie in what the line `opened` began. */
-  readonly start?: number
-  readonly opened?: number
-  readonly maxMs?: number
-  readonly signal?: AbortSignal
-}
 
 const MAX_ITEMS = 10_000
 const MAX_DEFINITIONS = 1_000
@@ -37,22 +30,12 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
 
   /** The headings in order. */
   async headings(scan: MarkdownScan = {}): Promise<MarkdownHeading[]> {
-    const found: MarkdownHeading[] = []
-    await this.blocks(scan, (block) => {
-      if (block.kind === 'heading') found.push(block)
-      return found.length < MAX_ITEMS
-    })
-    return found
+    return this.#blocksOf('heading', scan)
   }
 
   /** The fenced code blocks in order; `cat(line + 1, end - 1)` gives the code of one. */
   async codeBlocks(scan: MarkdownScan = {}): Promise<MarkdownCode[]> {
-    const found: MarkdownCode[] = []
-    await this.blocks(scan, (block) => {
-      if (block.kind === 'code') found.push(block)
-      return found.length < MAX_ITEMS
-    })
-    return found
+    return this.#blocksOf('code', scan)
   }
 
   /** The links and images in order. */
@@ -93,20 +76,22 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
       return false
     })
     if (found !== undefined) return { start: found.line, end, heading: found }
-    const there = seen.length === 0 ? 'There are none.' : `The first ones are: ${seen.join('; ')}.`
+    const there =
+      seen.length === 0 ? 'The text has no headings.' : `The first ones are: ${seen.join('; ')}.`
     const message = `There is no heading \`${brief(heading, 60)}\`. ${there}`
     throw new BobbinError('E_INVALID_PATH', message, { path: brief(heading, 60) })
   }
 
-  /** Goes over the blocks until `visit` gives false; gives the place to go on at when time was up. */
+  /** Visits the blocks until `visit` returns false; returns where to continue if the time was up. */
   async blocks(
     scan: MarkdownScan,
     visit: (block: MarkdownBlock) => boolean | Promise<boolean>,
-  ): Promise<MarkdownPlace | undefined> {
+  ): Promise<BlockPosition | undefined> {
     requireOptions('artifact', scan)
     const { start = 0, opened, maxMs = Number.POSITIVE_INFINITY, signal } = scan
     const text = opened === undefined ? undefined : await this.line(opened)
     const inside = opened === undefined || text === undefined ? undefined : { line: opened, text }
+    const { MarkdownBlocks } = await loadAnswers()
     const blocks = new MarkdownBlocks(start, inside)
     const deadline = performance.now() + maxMs
     const pace = pacer()
@@ -130,8 +115,9 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
   async eachLink(
     scan: MarkdownScan,
     visit: (link: MarkdownLink) => boolean,
-  ): Promise<MarkdownPlace | undefined> {
+  ): Promise<BlockPosition | undefined> {
     requireOptions('artifact', scan)
+    const { linkDefinition, linkReader, PIECE_CHARS } = await loadAnswers()
     const definitions = new Map<string, string>()
     const { signal } = scan
     const whole = { maxMs: DEFINITIONS_MS, ...(signal && { signal }) }
@@ -154,6 +140,7 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
 
   /** The first headings. */
   override async preview(): Promise<string | undefined> {
+    const { MarkdownBlocks } = await loadAnswers()
     const shown: string[] = []
     const blocks = new MarkdownBlocks()
     const { lines } = await this.window({ start: 0, end: PREVIEW_LINES }, { maxChars: 100_000 })
@@ -163,5 +150,14 @@ export class SpooledMarkdownArtifact extends SpooledArtifact {
     }
     if (shown.length === 0) return undefined
     return `its first headings: ${shown.join('; ')}`
+  }
+
+  async #blocksOf<K extends MarkdownBlock['kind']>(kind: K, scan: MarkdownScan) {
+    const found: Extract<MarkdownBlock, { kind: K }>[] = []
+    await this.blocks(scan, (block) => {
+      if (block.kind === kind) found.push(block as Extract<MarkdownBlock, { kind: K }>)
+      return found.length < MAX_ITEMS
+    })
+    return found
   }
 }

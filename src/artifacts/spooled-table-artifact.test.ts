@@ -120,7 +120,7 @@ describe('forged table tools', () => {
     const artifact = await table(orders)
     expect(await ask(artifact, 'table_columns')).toBe('0: id\n1: customer\n2: total\n3: note')
     expect(await ask(artifact, 'table_rows', { limit: 1 })).toBe(
-      'columns: id | customer | total | note\n0: 0 | c, 0 | 0 | line\\none "0"\n[left out: rows from 1 on; to go on, call again with cursor "item:2@51#c76d1587"]',
+      'columns: id | customer | total | note\n0: 0 | c, 0 | 0 | line\\none "0"\n[left out: rows from 1 on; to continue, call again with cursor "item:2@51#c76d1587"]',
     )
     const where = { column: 'id', operator: 'equals', value: '7', columns: ['total'] }
     expect(await ask(artifact, 'table_filter', where)).toBe('columns: total\n7: 10.5')

@@ -1,19 +1,26 @@
-import { brief } from '../core/cut-text.ts'
-import { BobbinError } from '../core/error.ts'
-import { requireNumber, requireOptions, wrongInput } from '../core/wrong-input.ts'
-import type { SpoolReader } from '../spool/spool-reader.ts'
-import type { CsvRow } from './csv-scanner.ts'
-import { type CsvDialect, detectDialect, type RowScan, scanRows } from './csv-table.ts'
-import { type ItemPosition, itemCursor, readItemCursor } from './cursor.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { requireNumber, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import { loadAnswers } from './load-answers.ts'
+import { type ItemPosition, itemCursor, readItemCursor } from './query/cursor.ts'
 import {
   type FilterOperand,
   type FilterOperator,
   requireCondition,
   satisfies,
-} from './json-filter.ts'
-import type { Query } from './query.ts'
+} from './query/json-filter.ts'
+import type { Query } from './query/query.ts'
+import type { Steps } from './query/steps.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
-import type { Steps } from './steps.ts'
+import type { CsvRow } from './table/csv-scanner.ts'
+import type { RowScan } from './table/csv-table.ts'
+import type {
+  GroupCounts,
+  RowRange,
+  RowsEnd,
+  TableCondition,
+  TableRow,
+} from './table/table-types.ts'
 import { tableQueries } from './table-queries.ts'
 
 const MAX_ROWS = 10_000
@@ -24,36 +31,6 @@ const PREVIEW_COLUMNS = 40
 /** More than an error has room for. */
 const SHOWN_COLUMNS = 1_000
 
-/** A condition on one column. */
-export interface TableCondition {
-  readonly column: string
-  readonly operator: FilterOperator
-  readonly value?: FilterOperand
-}
-
-/** How often the values of a column occur. */
-export interface GroupCounts {
-  /** Most frequent first. */
-  readonly groups: readonly { readonly value: string; readonly count: number }[]
-  /** Rows whose value came after the first ten thousand distinct ones. */
-  readonly otherRows: number
-  readonly rows: number
-}
-
-/** A row of the table; the header is not counted. */
-export interface TableRow {
-  readonly index: number
-  readonly cells: readonly string[]
-}
-
-/** Where a walk over rows ended, and where to go on unless there is nothing more. */
-export interface RowsEnd {
-  readonly next: ItemPosition | undefined
-  readonly outOfTime: boolean
-  readonly seen: number
-  readonly cursor?: string
-}
-
 /** A table as CSV, TSV or the like: its first row names the columns, its delimiter is detected. */
 export class SpooledTableArtifact extends SpooledArtifact {
   static override readonly kind: string = 'table'
@@ -61,28 +38,30 @@ export class SpooledTableArtifact extends SpooledArtifact {
 
   /** The names in the first row. */
   async columns(): Promise<string[]> {
+    const { scanRows } = await loadAnswers()
     let columns: string[] = []
-    await scanRows(this.reader, await dialectOf(this.reader), {}, function* (row) {
+    await scanRows(this.reader, {}, function* (row) {
       columns = yield* row.cells()
       return 'stop'
     })
     return columns
   }
 
-  /** Rows `start` to before `end`, counted from 0 behind the header, at most 10,000. */
+  /** Rows `start` to before `end`, counted from 0 after the header, at most 10,000. */
   async rows(start = 0, end = Number.POSITIVE_INFINITY): Promise<string[][]> {
     requireNumber('artifact.rows', 'start', start)
     requireNumber('artifact.rows', 'end', end)
     return this.#collect({ start, end }, () => true)
   }
 
-  /** How many rows there are behind the header. */
+  /** How many rows follow the header. */
   async rowCount(options: Pick<RowScan, 'signal'> = {}): Promise<number> {
     requireOptions('artifact.rowCount', options)
+    const { scanRows } = await loadAnswers()
     let last = 0
-    await scanRows(this.reader, await dialectOf(this.reader), options, ({ index }) => {
+    await scanRows(this.reader, options, ({ index }) => {
       last = index
-      return 'go on'
+      return 'continue'
     })
     return last
   }
@@ -118,40 +97,32 @@ export class SpooledTableArtifact extends SpooledArtifact {
     return { groups, otherRows, rows }
   }
 
-  /** Goes over rows, and gives a cursor to go on; the way in for queries of subclasses. */
+  /** Visits rows and returns a cursor to continue; queries of subclasses use it. */
   async walk(
-    {
-      start,
-      end,
-      cursor,
-      ...range
-    }: RowScan & {
-      readonly start: number
-      readonly end: number
-      readonly cursor?: string | undefined
-    },
+    { start, end, cursor, ...range }: RowRange,
     take: (row: TableRow) => 'taken' | 'passed' | 'full',
   ): Promise<RowsEnd> {
+    const { dialectOf, scanRows } = await loadAnswers()
     const dialect = await dialectOf(this.reader)
     const after = cursor ? { after: readItemCursor(cursor, this.digest) } : {}
     const scan = { ...range, ...after }
     let behind: ItemPosition = scan.after ?? { index: 0, byte: dialect.byte }
     let isFull = false
     const first = Math.max(0, start)
-    const ended = await scanRows(this.reader, dialect, scan, (row) => {
+    const ended = await scanRows(this.reader, scan, (row) => {
       const index = row.index - 1
       const next = { index: row.index + 1, byte: row.end }
-      // Said this way round, a range that is no number is empty.
+      // Written this way, `NaN` gives an empty range.
       if (!(index < end)) return 'stop'
       if (index >= first) return taking(row, next)
       behind = next
-      return 'go on'
+      return 'continue'
     })
-    function* taking(row: CsvRow, next: ItemPosition): Steps<'go on' | 'stop'> {
+    function* taking(row: CsvRow, next: ItemPosition): Steps<'continue' | 'stop'> {
       isFull = take({ index: row.index - 1, cells: yield* row.cells() }) === 'full'
       if (isFull) return 'stop'
       behind = next
-      return 'go on'
+      return 'continue'
     }
     const outOfTime = ended === 'time'
     const next = isFull || outOfTime ? behind : undefined
@@ -231,16 +202,3 @@ function comparable(
 }
 
 const isNumeric = (text: string) => text.trim() !== '' && Number.isFinite(Number(text))
-
-/** The dialect of a spool is found out once. */
-const dialects = new WeakMap<SpoolReader, Promise<CsvDialect>>()
-
-function dialectOf(reader: SpoolReader): Promise<CsvDialect> {
-  let dialect = dialects.get(reader)
-  if (dialect === undefined) {
-    dialect = detectDialect(reader)
-    dialects.set(reader, dialect)
-    dialect.catch(() => dialects.delete(reader))
-  }
-  return dialect
-}

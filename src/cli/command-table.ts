@@ -1,6 +1,6 @@
-import type { Command } from './command.ts'
+import type { Command } from './command/command.ts'
 
-/** A command that is loaded when it is called: nobody waits for what they do not use. */
+/** A command, loaded when it is called, so that the others cost nothing. */
 interface Entry {
   readonly name: string
   readonly summary: string
@@ -45,7 +45,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'recover',
-    summary: 'pick up what a dead process left',
+    summary: 'finish what a dead process left',
     load: async () => (await import('./commands/recover.ts')).recover,
   },
   {
@@ -55,12 +55,12 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'lint',
-    summary: 'name what a provider would refuse in a conversation, and mend it',
+    summary: 'find what a provider would refuse in a conversation, and fix it',
     load: async () => (await import('./commands/lint.ts')).lint,
   },
   {
     name: 'convert',
-    summary: 'carry a conversation to another provider’s wire format',
+    summary: 'convert a conversation to another provider’s wire format',
     load: async () => (await import('./commands/convert.ts')).convert,
   },
 ]

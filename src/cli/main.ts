@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-import { failureOf } from './failure.ts'
-import { EXIT } from './io.ts'
+import { failureOf } from './command/failure.ts'
 import { runCli } from './run-cli.ts'
+import { EXIT } from './terminal/io.ts'
 
 const abort = new AbortController()
 const quiet = new AbortController().signal
-/** How long a turn may take to settle when nobody reads what it says. */
+/** How long a turn may take to settle after its reader has gone. */
 const SETTLE_MS = 30_000
 
-// The first signal lets a turn settle what it began; whoever presses twice does not want to wait.
+// The first signal lets a turn settle what it began; the second ends the process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (abort.signal.aborted) process.exit(EXIT.interrupted)
@@ -16,8 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// Whoever reads our output may stop early, as `head` does. That is no failure of ours, but a turn must
-// still settle what it began.
+// A reader may stop early, as `head` does. The command has not failed then, but a turn must still settle
+// what it began.
 let isUnread = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') {
@@ -39,7 +39,7 @@ const code = await runCli(process.argv.slice(2), {
   signal: abort.signal,
 })
 
-// Whatever an agent file left open must not keep the command alive, and nothing written may be lost.
+// Handles that an agent file left open must not keep the command alive. All output is flushed first.
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => stream.write('', () => resolve()))
 }

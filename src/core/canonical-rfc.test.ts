@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalStringify } from './canonical.ts'
+import { isThorough } from '../../test/runs.ts'
 import {
   NUMBER_TEST_COUNTED,
-  NUMBER_TEST_DIGEST,
+  NUMBER_TEST_DIGESTS,
   NUMBER_TEST_EDGES,
   RFC_8785_NUMBERS,
   RFC_8785_VECTORS,
 } from './fixtures/rfc-8785.ts'
 import { sha256Hex, sha256Stream } from './hash.node.ts'
+import { canonicalStringify } from './json/canonical.ts'
 
 const words = new BigUint64Array(1)
 const doubles = new Float64Array(words.buffer)
@@ -47,8 +48,8 @@ describe('canonicalStringify, held to RFC 8785', () => {
     expect(canonicalStringify({ b: double, a: [double] })).toBe(`{"a":[${text}],"b":${text}}`)
   })
 
-  it('writes a million doubles with the published digest, each parsing back to itself', () => {
-    const LINES = 1_000_000
+  it('writes doubles with the published digest, each parsing back to itself', () => {
+    const LINES = isThorough ? 1_000_000 : 100_000
     const BATCH = 20_000
     const digest = sha256Stream()
     const encoder = new TextEncoder()
@@ -62,6 +63,6 @@ describe('canonicalStringify, held to RFC 8785', () => {
       changed.push(...batch.filter((n, i) => Number(texts[i]) !== n))
     }
     expect(changed).toEqual([])
-    expect(digest.digestHex()).toBe(NUMBER_TEST_DIGEST)
+    expect(digest.digestHex()).toBe(NUMBER_TEST_DIGESTS[LINES])
   })
 })

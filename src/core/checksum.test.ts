@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalStringify } from './canonical.ts'
-import { CANONICAL_DEPTH_LIMIT } from './canonical-writer.ts'
 import { checksum } from './checksum.ts'
 import { sha256Hex } from './hash.node.ts'
-import { normalizeArguments } from './strict-json.ts'
+import { CANONICAL_DEPTH_LIMIT, canonicalStringify } from './json/canonical.ts'
+import { normalizeArguments } from './json/strict-json.ts'
 
 const naive = (tool: string, args: unknown) => sha256Hex(canonicalStringify({ tool, args }))
 

@@ -1,28 +1,16 @@
 import { DateTime, FixedOffsetZone } from 'luxon'
 import * as v from 'valibot'
-import { isBobbinError } from './error.ts'
-import type { JsonObject, JsonValue } from './json.ts'
-import { withShortcut } from './shortcut.ts'
-import { ARGUMENT_LIMITS, normalizeArguments, normalizeJson } from './strict-json.ts'
+import { isBobbinError } from './error/error.ts'
+import type { JsonObject, JsonValue } from './json/json.ts'
+import { ARGUMENT_LIMITS, normalizeArguments, normalizeJson } from './json/strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
-/**
- * A time in UTC, as records hold it. What happens in the same millisecond shares one: it never changes. Two
- * are kept, since a call has one when it begins and one when it ends.
- */
+/** A time in UTC, as records hold it. */
 export function utcTime(millis: number): DateTime<true> {
-  const whole = Math.trunc(millis)
-  if (whole === latest?.toMillis()) return latest
-  const found = whole === before?.toMillis() ? before : undefined
-  before = latest
-  latest = found ?? (DateTime.fromMillis(whole, UTC) as DateTime<true>)
-  return latest
+  return DateTime.fromMillis(Math.trunc(millis), UTC) as DateTime<true>
 }
 
-let latest: DateTime<true> | undefined
-let before: DateTime<true> | undefined
-
-/** The stored form of a time: what Luxon writes in UTC, from the engine's own several times faster writer. */
+/** The stored form of a time. */
 export function isoTime(time: DateTime): string {
   return new Date(time.toMillis()).toISOString()
 }
@@ -36,8 +24,8 @@ const ISO_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const DATE_RULE =
   'must be a date: an ISO 8601 string, epoch milliseconds, a Date or a Luxon DateTime'
 
-/** A `DateTime` is never frozen (Luxon caches inside it) and never needs to be. */
-const carefulDate = v.pipe(
+/** A time field. A `DateTime` is immutable, but must not be frozen: Luxon caches inside it. */
+export const dateField = v.pipe(
   v.custom<DateInput>((input) => input !== undefined, DATE_RULE),
   v.rawTransform<DateInput, DateTime<true>>(({ dataset, addIssue, NEVER }) => {
     const date = dateOf(dataset.value)
@@ -47,14 +35,7 @@ const carefulDate = v.pipe(
   }),
 )
 
-/** A time field. */
-export const dateField = withShortcut(carefulDate, (input) => {
-  const isOurs = typeof input === 'number' || input instanceof DateTime
-  const date = isOurs ? dateOf(input) : undefined
-  return date?.isValid ? (date as DateTime<true>) : undefined
-})
-
-/** Look-alikes of a Date or a DateTime may throw when they are asked, and so may Luxon if it is told to. */
+/** Objects that look like a Date or a DateTime may throw; so may Luxon if it is set to. */
 function dateOf(input: DateInput): DateTime | undefined {
   try {
     return toDateTime(input)
@@ -66,43 +47,28 @@ function dateOf(input: DateInput): DateTime | undefined {
 function toDateTime(input: DateInput): DateTime | undefined {
   if (typeof input === 'number') return utcTime(input)
   if (typeof input === 'string') return fromText(input)
-  if (DateTime.isDateTime(input)) return isStoredForm(input) ? input : utcTime(input.toMillis())
+  if (DateTime.isDateTime(input)) return utcTime(input.toMillis())
   if (Object.prototype.toString.call(input) !== '[object Date]') return undefined
   const millis = Date.prototype.getTime.call(input)
   return Number.isNaN(millis) ? undefined : utcTime(millis)
 }
 
-/** What records hold, and find again in their JSON: a `DateTime` just like those that `utcTime` makes. */
-function isStoredForm(date: DateTime): boolean {
-  if (!(date instanceof DateTime) || date.zone !== UTC.zone) return false
-  plain ??= utcTime(0)
-  return (
-    Number.isInteger(date.toMillis()) &&
-    date.locale === plain.locale &&
-    date.numberingSystem === plain.numberingSystem &&
-    date.outputCalendar === plain.outputCalendar
-  )
-}
-
-/** Made on first use: finding out the locale takes milliseconds. */
-let plain: DateTime | undefined
-
-/** Luxon's own ISO parser is ten times slower than the engine's on the form that records store. */
+/** `Date.parse` reads the stored form ten times faster than Luxon does. */
 function fromText(text: string): DateTime {
   const millis = ISO_UTC.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(millis) ? DateTime.fromISO(text, { zone: 'utc' }) : utcTime(millis)
 }
 
 /** A non-empty identifier, kept verbatim. */
-export const idField = withShortcut(
-  v.pipe(v.string('must be a non-empty string'), v.nonEmpty('must be a non-empty string')),
-  (input) => (typeof input === 'string' && input !== '' ? input : undefined),
+export const idField = v.pipe(
+  v.string('must be a non-empty string'),
+  v.nonEmpty('must be a non-empty string'),
 )
 
 /** One of the trust tiers. */
 export const trustField = v.picklist(TRUST_TIERS, `must be one of ${TRUST_TIERS.join(', ')}`)
 
-/** JSON has no minus zero; the sum of the two zeros is the plain one. */
+/** JSON has no minus zero; `-0 + 0` is 0. */
 export const plainZero = v.transform((value: number) => value + 0)
 
 /** A score between 0 and 1. */
@@ -113,7 +79,7 @@ export const scoreField = v.pipe(
   plainZero,
 )
 
-/** Whose field it is, the error around it says. */
+/** The error around it names the record and the field. */
 const FIELD = { root: 'value', code: 'E_INVALID_ARGUMENTS' } as const
 
 /** An object of real JSON, copied and deep-frozen. */
@@ -139,7 +105,7 @@ export function frozenJson<Input, Output extends JsonValue>(convert: (input: Inp
     } catch (error) {
       if (!isBobbinError(error)) throw error
       addIssue({
-        message: `holds something that is not strict JSON: ${error.message.replace(/\.$/, '')}`,
+        message: `must be strict JSON: ${error.message.replace(/\.$/, '')}`,
         input: error,
       })
       return NEVER

@@ -1,4 +1,4 @@
-/** What a platform must give: SHA-256 at once, SHA-256 in pieces, and HMAC-SHA-256, whole or short. */
+/** The hashing that a platform provides: SHA-256 at once or in pieces, HMAC-SHA-256 whole or short. */
 export interface Hashing {
   /** Lower-case hex digest of bytes, or of a string's UTF-8 form. */
   sha256Hex(data: string | Uint8Array): string
@@ -8,7 +8,7 @@ export interface Hashing {
   hmac128(key: Uint8Array, data: string | Uint8Array): string
 }
 
-/** A digest in the making, for data that is never whole in memory. */
+/** A digest of data that arrives in pieces. */
 export interface Sha256Stream {
   update(chunk: Uint8Array): void
   /** Ends the digest; the stream cannot be used afterwards. */

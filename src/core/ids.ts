@@ -1,10 +1,10 @@
-import { BobbinError } from './error.ts'
+import { BobbinError } from './error/error.ts'
 import { unwaited } from './thenable.ts'
 
 /** Makes unguessable ids; tests pass a predictable one. */
 export type IdSource = () => string
 
-/** Ids that are none would be found out when they are stored, with what they name under way. */
+/** Checks each id when it is made: an invalid id would otherwise fail later, when it is stored. */
 export function checkedIds(source: IdSource): IdSource {
   if (source === randomId) return source
   return () => {
@@ -15,8 +15,8 @@ export function checkedIds(source: IdSource): IdSource {
     } catch (error) {
       cause = error
     }
-    const rule = 'must give a text that is not empty, at once'
-    throw new BobbinError('E_INVALID_RUNNER', `\`ids\` ${rule}.`, { rule }, { cause })
+    const rule = 'must return a non-empty string, not a promise'
+    throw new BobbinError('E_INVALID_RUNNER', `\`testing.ids\` ${rule}.`, { rule }, { cause })
   }
 }
 
@@ -25,7 +25,8 @@ export const randomId: IdSource = () => globalThis.crypto.randomUUID()
 
 /**
  * Keeps ids unique within a conversation: the first occurrence keeps its id verbatim, later ones
- * become `<id>~2`, `<id>~3` and so on, skipping whatever is taken.
+ * become `<id>~2`, `<id>~3` and so on, skipping whatever is taken. Half a surrogate pair becomes U+FFFD: JSON arguments, in which
+ * a model names a call, cannot hold it.
  */
 export class IdLedger {
   readonly #taken = new Set<string>()
@@ -35,7 +36,8 @@ export class IdLedger {
     for (const id of taken) this.#taken.add(id)
   }
 
-  claim(id: string): string {
+  claim(given: string): string {
+    const id = given.toWellFormed()
     // Adding tells whether it was there: nearly every id is new.
     const before = this.#taken.size
     if (this.#taken.add(id).size > before) return id
@@ -45,6 +47,11 @@ export class IdLedger {
     this.#nextSuffix.set(id, suffix)
     this.#taken.add(unique)
     return unique
+  }
+
+  /** Takes an id that was claimed before, in another process. */
+  take(id: string): void {
+    this.#taken.add(id)
   }
 
   has(id: string): boolean {

@@ -1,16 +1,15 @@
 import { DateTime } from 'luxon'
 import * as v from 'valibot'
 import { sha256Hex } from '#hash'
-import { brandOf } from './brand.ts'
-import { canonicalStringify } from './canonical.ts'
-import { BobbinError } from './error.ts'
-import type { ErrorCode } from './error-codes.ts'
+import { brandOf } from './error/brand.ts'
+import { BobbinError } from './error/error.ts'
+import type { ErrorCode } from './error/error-codes.ts'
 import { isoTime } from './fields.ts'
-import type { JsonObject, JsonValue } from './json.ts'
-import { hasJsonForm } from './json-form.ts'
-import { CAREFULLY, shortcutOf } from './shortcut.ts'
+import { canonicalStringify } from './json/canonical.ts'
+import type { JsonObject, JsonValue } from './json/json.ts'
+import { hasJsonForm } from './json/json-form.ts'
 
-/** The codes that say a primitive could not be built. */
+/** The codes for a primitive that could not be built. */
 export type InvalidValueCode = Extract<ErrorCode, `E_INVALID_INITIAL_${string}_VALUE`>
 
 /** What every record has besides the fields of its schema. */
@@ -23,49 +22,28 @@ export interface RecordMethods {
 
 /** A class whose instances are parsed by `schema` and frozen. */
 export interface RecordClass<Input, Output extends object> {
-  new (raw: Input): Readonly<Output> & RecordMethods
+  new (raw: Input): RecordMethods
   /** A Standard Schema: nest it in any library's schemas to validate or build this record's fields. */
   readonly schema: v.GenericSchema<Input, Output>
 }
 
-/** Puts the fields of a usual record straight where they belong; says so, or does nothing. */
-export type FillRecord = (target: object, raw: unknown) => boolean
-
 /**
- * Makes the base class of a primitive from one schema, so that each field is spelled once: the
- * constructor parses, assigns what the schema gives, and freezes; the types are inferred.
+ * Makes the base class of a primitive: the constructor parses by `schema`, assigns the fields, and freezes.
+ * The class declares its fields for readers, and `implements Readonly<v.InferOutput<typeof schema>>` makes the
+ * compiler compare them with the schema.
  */
 export function record<Input, Output extends object>(
   name: string,
   code: InvalidValueCode,
   schema: v.GenericSchema<Input, Output>,
-  fill?: FillRecord,
 ): RecordClass<Input, Output> {
-  const isFilled = (target: object, raw: Input): boolean => {
-    try {
-      return fill?.(target, raw) ?? false
-    } catch {
-      return false
-    }
-  }
-  const shortcut = shortcutOf(schema)
-  const quickly = (raw: Input): Output | undefined => {
-    try {
-      return shortcut?.(raw, {})
-    } catch {
-      return undefined
-    }
-  }
-
   class Base {
     static readonly schema = schema
     readonly #parsed = true
     #digest: string | undefined
 
     constructor(raw: Input) {
-      if (!isFilled(this, raw)) {
-        Object.assign(this, quickly(raw) ?? parseOrThrow(name, code, schema, raw))
-      }
+      Object.assign(this, parseOrThrow(name, code, schema, raw))
       Object.freeze(this)
     }
 
@@ -86,7 +64,7 @@ export function record<Input, Output extends object>(
       return #parsed in this
     }
   }
-  return Base as unknown as RecordClass<Input, Output>
+  return Base
 }
 
 /** Parses `raw`, or throws the primitive's error with the path and the rule of the first fault. */
@@ -102,7 +80,7 @@ export function parseOrThrow<Input, Output>(
   throw invalidValue(name, code, v.getDotPath(issue) ?? '', ruleOf(issue), causeOf(issue))
 }
 
-/** Reading a getter or a proxy runs code of its own, which may throw anything. */
+/** Reading a getter or a proxy runs foreign code, which may throw anything. */
 function run<Input, Output>(
   name: string,
   code: InvalidValueCode,
@@ -110,19 +88,19 @@ function run<Input, Output>(
   raw: Input,
 ) {
   try {
-    return schema['~run']({ value: raw }, CAREFULLY)
+    return schema['~run']({ value: raw }, { abortEarly: true })
   } catch (cause) {
     const path = throwingField(schema, raw) ?? ''
     throw invalidValue(name, code, path, 'must be plain data: reading it throws an error', cause)
   }
 }
 
-/** The first field that throws when it is read once more, if there is one. */
+/** The first field that throws when it is read again, if there is one. */
 function throwingField(schema: v.GenericSchema, raw: unknown): string | undefined {
   const entries = 'entries' in schema ? (schema.entries as v.ObjectEntries) : {}
   return Object.keys(entries).find((key) => {
     try {
-      entries[key]?.['~run']({ value: Reflect.get(raw as object, key) }, CAREFULLY)
+      entries[key]?.['~run']({ value: Reflect.get(raw as object, key) }, { abortEarly: true })
       return false
     } catch {
       return true
@@ -150,7 +128,7 @@ function ruleOf(issue: v.BaseIssue<unknown>): string {
     : 'is required and missing'
 }
 
-/** A nested record's own error is the most exact account of what is wrong: keep it as the cause. */
+/** A nested record's own error says best what is wrong: keep it as the cause. */
 function causeOf(issue: v.BaseIssue<unknown>): Error | undefined {
   return issue.input instanceof Error ? issue.input : undefined
 }

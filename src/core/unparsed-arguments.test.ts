@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from './hash.node.ts'
-import { normalizeArguments } from './strict-json.ts'
+import { normalizeArguments } from './json/strict-json.ts'
 import { unparsedArguments } from './unparsed-arguments.ts'
 
 interface Unparsed {
@@ -18,6 +18,11 @@ describe('unparsedArguments', () => {
     expect(unparsedArguments('{"é":')).toEqual({
       $unparsed: { sha256: sha256Hex('{"é":'), bytes: 6, head: '{"é":' },
     })
+  })
+
+  it('begins a value without a JSON form as a program would write it', () => {
+    const { head } = unparsedArguments({ n: 10n })['$unparsed'] as unknown as Unparsed
+    expect(head).toBe('{"n":10n}')
   })
 
   it('gives the same for a text and for its UTF-8 bytes', () => {

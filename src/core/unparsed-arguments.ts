@@ -1,7 +1,7 @@
 import { sha256Hex } from '#hash'
 import { concatBytes } from './concat-bytes.ts'
-import { cutText } from './cut-text.ts'
-import type { JsonObject } from './json.ts'
+import { cutText } from './error/cut-text.ts'
+import type { JsonObject } from './json/json.ts'
 import { valueText } from './value-text.ts'
 
 const HEAD = 200
@@ -18,7 +18,7 @@ export function unparsedArguments(value: unknown): JsonObject {
   return Object.freeze({ $unparsed: Object.freeze($unparsed) })
 }
 
-/** A view is no proxy, so that asking for its class runs nobody's code. */
+/** A view is never a proxy, so `instanceof` runs no foreign code on it. */
 function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && value instanceof Uint8Array
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cpuTime } from '../../test/cpu-time.ts'
-import { canonicalStringify } from './canonical.ts'
+import { runs } from '../../test/runs.ts'
+import { canonicalStringify } from './json/canonical.ts'
 import { valueText } from './value-text.ts'
 
 const trap = () => {
@@ -46,6 +47,7 @@ describe('valueText', () => {
       [undefined],
       new Array(1),
       [null],
+      new Array(2),
       {},
       { a: Number.NaN, b: 1 },
       { a: Number.NaN, b: 2 },
@@ -84,6 +86,14 @@ describe('valueText', () => {
     expect(values.map(valueText)).toEqual(texts)
   })
 
+  it('reads like the value that was given', () => {
+    expect(valueText({ n: 10n, list: [1, 'a', null] })).toBe('{"list":[1,"a",null],"n":10n}')
+    expect(valueText({ m: new Map([['a', 1n]]), s: new Set([1, 2]) })).toBe(
+      '{"m":map[["a",1n]],"s":set[1,2]}',
+    )
+    expect(valueText([-(10n ** 30n)])).toBe('[-1000000000000000000000000000000n]')
+  })
+
   it('is the same whatever the order of the keys, and drops what JSON drops', () => {
     const text = valueText({ b: { d: 1n, c: 2 }, a: Number.NaN })
     expect(valueText({ a: Number.NaN, b: { c: 2, d: 1n } })).toBe(text)
@@ -97,7 +107,7 @@ describe('valueText', () => {
         const isSame = canonicalStringify(one) === canonicalStringify(two)
         expect(valueText(one) === valueText(two)).toBe(isSame)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

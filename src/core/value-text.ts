@@ -1,14 +1,15 @@
 import { sha256Hex } from '#hash'
-import { brief } from './cut-text.ts'
+import { brief } from './error/cut-text.ts'
 
-/** What is described at most: all of any value that would be small enough for arguments. */
+/** The limits of a description: large enough for any value that could be arguments. */
 const MAX_CHARS = 4 * 1024 * 1024
 const MAX_DEPTH = 500
 const MAX_BITS = 4096
+const DECIMAL_BITS = 512
 
 /**
- * A text that tells values apart that have no JSON form, or none within the limits: like JSON, keys in
- * order, with words for the rest. Never throws; what goes on beyond the bounds is told by its size alone.
+ * A text for values without a JSON form, or beyond the limits, so that different values have different texts. It
+ * looks like JSON with sorted keys. Never throws; parts beyond the bounds are described by their size.
  */
 export function valueText(value: unknown): string {
   const state: Writing = { text: '', left: MAX_CHARS, depths: new Map() }
@@ -35,7 +36,7 @@ function writeValue(state: Writing, value: unknown): void {
     case 'string':
       return writeString(state, value)
     case 'bigint':
-      return write(state, `${BigInt.asIntN(MAX_BITS, value).toString(16)}n`)
+      return write(state, bigintText(value))
     case 'symbol':
       write(state, 'symbol ')
       return writeString(state, value.description ?? '')
@@ -46,6 +47,12 @@ function writeValue(state: Writing, value: unknown): void {
     default:
       return write(state, String(value))
   }
+}
+
+/** Decimal, as it is written in a program. Hexadecimal beyond what a wire sends: decimal digits of a long one cost too much. */
+function bigintText(value: bigint): string {
+  const isShort = BigInt.asIntN(DECIMAL_BITS, value) === value
+  return isShort ? `${value}n` : `hex ${BigInt.asIntN(MAX_BITS, value).toString(16)}n`
 }
 
 function writeString(state: Writing, value: string): void {
@@ -95,8 +102,8 @@ function writeList(state: Writing, value: readonly unknown[]): void {
   write(state, '[')
   for (let i = 0; i < length; i++) {
     if (state.left <= 0) return write(state, `…${length}`)
-    if (i in value) writeMember(state, () => value[i])
-    write(state, ',')
+    if (i > 0) write(state, ',')
+    writeMember(state, () => (i in value ? value[i] : HOLE))
   }
   write(state, ']')
 }
@@ -105,15 +112,19 @@ function writeObject(state: Writing, value: object): void {
   const keys = Object.keys(value)
   const shown = keys.length <= state.left ? keys : keys.slice(0, Math.max(0, state.left))
   write(state, '{')
-  for (const key of [...shown.sort(), ...Object.getOwnPropertySymbols(value)]) {
+  const symbols = Object.getOwnPropertySymbols(value)
+  for (const [place, key] of [...shown.sort(), ...symbols].entries()) {
     if (state.left <= 0) return write(state, `…${keys.length}`)
+    if (place > 0) write(state, ',')
     writeValue(state, key)
     write(state, ':')
     writeMember(state, () => Reflect.get(value, key))
-    write(state, ',')
   }
   write(state, '}')
 }
+
+/** Stands in a text for an element that a list does not have. */
+const HOLE = Symbol('hole')
 
 /** One member that cannot be read must not hide the others. */
 function writeMember(state: Writing, read: () => unknown): void {
@@ -123,15 +134,18 @@ function writeMember(state: Writing, read: () => unknown): void {
   } catch {
     return write(state, 'unreadable')
   }
-  writeValue(state, member)
+  if (member === HOLE) write(state, 'hole')
+  else writeValue(state, member)
 }
 
 function writeEntries(state: Writing, kind: string, entries: Iterable<unknown>): void {
   write(state, `${kind}[`)
+  let isFirst = true
   for (const entry of entries) {
     if (state.left <= 0) return write(state, '…')
+    if (!isFirst) write(state, ',')
+    isFirst = false
     writeValue(state, entry)
-    write(state, ',')
   }
   write(state, ']')
 }

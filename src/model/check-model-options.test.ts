@@ -49,4 +49,26 @@ describe('checkModelOptions', () => {
       )
     }
   })
+
+  it.each(FACTORIES)('refuses a `maxResponseBytes` of %s that is no size', (name, make, client) => {
+    for (const maxResponseBytes of [0, -1, Number.NaN, '1 MB']) {
+      expect(() => make({ client, model: 'm', maxResponseBytes } as never)).toThrow(
+        `\`maxResponseBytes\` of \`${name}\` must be a number of bytes, 1 or more.`,
+      )
+    }
+  })
+
+  it.each(FACTORIES)('refuses unknown options of %s', (name, make, client) => {
+    expect(() => make({ client, model: 'm', max_tokens: 5 } as never)).toThrow(
+      `\`max_tokens\` of \`${name}\` is not an option: put it under \`params\`, as in \`params: { max_tokens: … }\`.`,
+    )
+    expect(() => make({ client, model: 'm', streamin: false } as never)).toThrow(
+      `\`streamin\` of \`${name}\` is not an option: use \`streaming\`, or put it under \`params\`.`,
+    )
+  })
+
+  it('says that the newest version of Anthropic refuses a temperature', () => {
+    const options = { client: anthropic, model: 'm', temperature: 0 }
+    expect(() => anthropicMessages(options as never)).toThrow(/2026-10-21.* refuses `temperature`/)
+  })
 })

@@ -1,4 +1,5 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { nearest } from '../core/options.ts'
 
 /** How the client of one provider is known, and made. */
 export interface ClientKind {
@@ -8,13 +9,20 @@ export interface ClientKind {
   readonly members: readonly string[]
   /** What to write instead. */
   readonly example: string
+  /** Options that only this provider has. */
+  readonly options?: readonly string[]
+  /** What to know about parameters that this provider refuses. */
+  readonly refuses?: { readonly params: readonly string[]; readonly because: string }
 }
+
+const OPTIONS = ['client', 'model', 'hostedTools', 'params', 'streaming', 'maxResponseBytes']
 
 /** Refuses what no request could be sent with, when the model is made and not when it is first asked. */
 export function checkModelOptions(options: unknown, kind: ClientKind): void {
-  const { client, model } = (options ?? {}) as {
+  const { client, model, maxResponseBytes } = (options ?? {}) as {
     readonly client?: unknown
     readonly model?: unknown
+    readonly maxResponseBytes?: unknown
   }
   if (!kind.members.some((path) => typeof memberOf(client, path) === 'function')) {
     const rule = `must be the provider's own: \`${kind.example}\``
@@ -23,6 +31,22 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   if (typeof model !== 'string' || model === '') {
     throw invalid(kind, 'model', 'must be the name of a model, a string')
   }
+  const isSize = typeof maxResponseBytes === 'number' && maxResponseBytes >= 1
+  if (maxResponseBytes !== undefined && !isSize) {
+    throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
+  }
+  const names = [...OPTIONS, ...(kind.options ?? [])]
+  const stray = Object.keys(options as object).find((name) => !names.includes(name))
+  if (stray !== undefined) throw invalid(kind, stray, strayRule(kind, stray, names))
+}
+
+/** Most stray options are parameters of the request. */
+function strayRule({ refuses }: ClientKind, name: string, names: readonly string[]): string {
+  if (refuses?.params.includes(name)) return `is not an option: ${refuses.because}`
+  const near = nearest(name, names)
+  return near === undefined
+    ? `is not an option: put it under \`params\`, as in \`params: { ${name}: … }\``
+    : `is not an option: use \`${near}\`, or put it under \`params\``
 }
 
 function memberOf(client: unknown, path: string): unknown {

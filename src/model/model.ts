@@ -1,9 +1,9 @@
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { HistoryItem } from '../records/history-item.ts'
-import type { Repair } from './encoder.ts'
-import type { ModelEvent } from './model-event.ts'
-import type { MintId } from './synthetic-id.ts'
+import type { ModelEvent } from './events/model-event.ts'
 import type { ToolChoice, ToolDefinition } from './tool-definition.ts'
+import type { Repair } from './wire/encode-groups.ts'
+import type { MintId } from './wire/synthetic-id.ts'
 
 /** The provider-neutral contract that the built-in executor drives; adapters implement it. */
 export interface Model {
@@ -25,7 +25,7 @@ export interface Model {
 /** Everything that one round trip needs. */
 export interface ModelRequest {
   readonly instructions?: string
-  /** Lent for this round trip: the same list grows as the turn goes on. Copy it to keep it. */
+  /** The history. The list grows while the turn runs: copy it to keep it. */
   readonly items: readonly HistoryItem[]
   readonly tools?: readonly ToolDefinition[]
   readonly toolChoice?: ToolChoice
@@ -33,10 +33,13 @@ export interface ModelRequest {
   readonly output?: { readonly name: string; readonly schema: JsonObject }
 }
 
+/** What a runner passes to each model call. */
 export interface ModelCallOptions {
   readonly signal?: AbortSignal
   /** Mints ids for calls that arrive without one; random and per call when absent. */
   readonly mint?: MintId
-  /** Hears of every repair that encoding the history took, once while the same array grows. */
+  /** Receives every repair that encoding the history took. */
   onRepair?(repair: Repair): void
+  /** Receives the SHA-256 of the request's body in canonical form, without headers, before it is sent. */
+  onRequest?(sent: { readonly digest: string }): void
 }

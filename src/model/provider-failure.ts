@@ -1,10 +1,10 @@
-import { BobbinError } from '../core/error.ts'
-import type { ErrorCode, ProviderFailure } from '../core/error-codes.ts'
+import { BobbinError } from '../core/error/error.ts'
+import type { ErrorCode, ProviderFailure } from '../core/error/error-codes.ts'
 
 /** The codes that a provider's answer can map to. */
 export type FailureCode = Extract<ErrorCode, `E_PROVIDER_${string}`>
 
-/** What is known of a failed request, whichever client reported it. */
+/** The facts of a failed request, from any client. */
 export interface FailureFacts {
   readonly api: string
   readonly status?: number
@@ -22,6 +22,25 @@ export function codeOfStatus(status: number | undefined): FailureCode {
   if (status === 429) return 'E_PROVIDER_RATE_LIMITED'
   if (status === 408 || status === 409 || status >= 500) return 'E_PROVIDER_UNAVAILABLE'
   return 'E_PROVIDER_BAD_REQUEST'
+}
+
+/** The HTTP status that an error inside a response names, or else what holds it: servers have several members for it. */
+export function statusIn(...holders: readonly unknown[]): number | undefined {
+  const named = holders.flatMap((holder) => {
+    if (typeof holder !== 'object' || holder === null) return []
+    const { status_code, status, code } = holder as Readonly<Record<string, unknown>>
+    return [status_code, status, code].map(Number)
+  })
+  return named.find((number) => number >= 400 && number < 600)
+}
+
+/**
+ * The code of an error inside a response: the status that it names says whether to try again, its own words say more.
+ */
+export function codeInside(status: number | undefined, word: FailureCode | undefined): FailureCode {
+  if (status === undefined) return word ?? 'E_PROVIDER_UNAVAILABLE'
+  const code = codeOfStatus(status)
+  return word !== undefined && RETRYABLE.has(word) === RETRYABLE.has(code) ? word : code
 }
 
 const RETRYABLE: ReadonlySet<FailureCode> = new Set([

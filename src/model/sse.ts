@@ -1,5 +1,5 @@
-import { createParser } from 'eventsource-parser'
-import { BobbinError } from '../core/error.ts'
+import { createParser, type EventSourceParser } from 'eventsource-parser'
+import { BobbinError } from '../core/error/error.ts'
 
 /** One server-sent event. */
 export interface SseEvent {
@@ -14,40 +14,64 @@ export type ByteSource = AsyncIterable<Uint8Array>
 const MAX_EVENT_CHARS = 64 * 1024 * 1024
 
 /**
- * Reads server-sent events in batches, one batch per chunk that completed any. Invalid UTF-8 and
- * events without end are errors; CRLF, comments and a last event without blank line are not.
+ * Puts server-sent events together from chunks of bytes. Invalid UTF-8 and events without end are errors; CRLF,
+ * comments and a last event without blank line are not.
  */
-export async function* readSse(
-  source: ByteSource,
-  maxEventChars = MAX_EVENT_CHARS,
-): AsyncGenerator<readonly SseEvent[], void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let batch: SseEvent[] = []
-  let isTooLong = false
-  const parser = createParser({
-    maxBufferSize: maxEventChars,
-    onEvent: (event) => void batch.push(event),
-    onError: (error) => {
-      isTooLong ||= error.type === 'max-buffer-size-exceeded'
-    },
-  })
-  const feed = (text: string): readonly SseEvent[] => {
-    if (text !== '') parser.feed(text)
-    if (isTooLong) throw broken('too-long', `an event is longer than ${maxEventChars} characters`)
-    const events = batch
-    batch = []
+export class SseReader {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  readonly #parser: EventSourceParser
+  readonly #maxEventChars: number
+  #batch: SseEvent[] = []
+  #isTooLong = false
+
+  constructor(maxEventChars = MAX_EVENT_CHARS) {
+    this.#maxEventChars = maxEventChars
+    this.#parser = createParser({
+      maxBufferSize: maxEventChars,
+      onEvent: (event) => void this.#batch.push(event),
+      onError: (error) => {
+        this.#isTooLong ||= error.type === 'max-buffer-size-exceeded'
+      },
+    })
+  }
+
+  /** The events that this chunk completes. */
+  feed(chunk: Uint8Array): readonly SseEvent[] {
+    return this.#read(decodeText(this.#decoder, chunk))
+  }
+
+  /** A server may close the stream without a blank line after its last event. */
+  end(): readonly SseEvent[] {
+    return this.#read(`${decodeText(this.#decoder)}\n\n`)
+  }
+
+  #read(text: string): readonly SseEvent[] {
+    if (text !== '') this.#parser.feed(text)
+    if (this.#isTooLong) {
+      throw broken('too-long', `an event is longer than ${this.#maxEventChars} characters`)
+    }
+    const events = this.#batch
+    this.#batch = []
     return events
   }
+}
+
+/** Reads server-sent events in batches, one batch per chunk that completed any. */
+export async function* readSse(
+  source: ByteSource,
+  maxEventChars?: number,
+): AsyncGenerator<readonly SseEvent[], void, undefined> {
+  const reader = new SseReader(maxEventChars)
   for await (const chunk of source) {
-    const events = feed(decodeText(decoder, chunk))
+    const events = reader.feed(chunk)
     if (events.length > 0) yield events
   }
-  // A server that closes right behind its last event has still sent it.
-  const last = feed(`${decodeText(decoder)}\n\n`)
+  const last = reader.end()
   if (last.length > 0) yield last
 }
 
-function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
+/** The text of a chunk, or of what is left at the end; invalid UTF-8 is an error. */
+export function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
   } catch (cause) {
@@ -61,4 +85,10 @@ export function broken(reason: StreamFault, what: string, cause?: unknown): Bobb
   return new BobbinError('E_STREAM_BROKEN', message, { reason }, { cause })
 }
 
-export type StreamFault = 'cut' | 'invalid-utf8' | 'not-json' | 'too-long' | 'unexpected-event'
+export type StreamFault =
+  | 'cut'
+  | 'duplicate-key'
+  | 'invalid-utf8'
+  | 'not-json'
+  | 'too-long'
+  | 'unexpected-event'

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 
-/** A tool as a model is told of it. */
+/** A tool as a model sees it. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string

@@ -15,9 +15,13 @@ export interface GroupEntry<Item> {
   /** An open call that a later item may settle; it stays as long as its turn is the newest. */
   readonly isOpen?: boolean
   readonly isUser: boolean
+  /** Set on context, which may be dropped alone. */
+  readonly weight?: number
   readonly count: TokenCount
-  /** Counts the smaller form of a call's result; absent when there is none. */
-  readonly countHandle?: () => TokenCount | Promise<TokenCount>
+  /** How it is shown; in full unless given. */
+  readonly form?: ItemForm
+  /** Counts the smaller form of a call's result; absent if it has no smaller form. */
+  readonly countHandle?: () => Promise<TokenCount>
 }
 
 interface Slot<Item> {
@@ -53,7 +57,7 @@ export class BudgetGroups<Item> {
   #shrunk = 0
   /** Groups before it are dropped. */
   #firstKept = 0
-  /** Groups of the newest turn before it are dropped, save what must stay with something behind it. */
+  /** Groups of the newest turn before it are dropped, except those that a later group needs. */
   #firstOfTurn = 0
 
   /** False when the item settles a call that was dropped: it is left out like that. */
@@ -69,7 +73,7 @@ export class BudgetGroups<Item> {
       }
     }
     if (entry.isOpen) group.open++
-    group.slots.push({ entry, form: 'full', count: entry.count })
+    group.slots.push({ entry, form: entry.form ?? 'full', count: entry.count })
     this.#account(entry.count, 1)
     return true
   }
@@ -81,6 +85,29 @@ export class BudgetGroups<Item> {
     this.#byName.set(name, group)
     if (isUser) this.#newestUser = at
     return group
+  }
+
+  /** Puts context before the newest message of the user. */
+  prepend(entry: GroupEntry<Item>): void {
+    const { slots } = this.#groups[this.#newestUser] as Group<Item>
+    const at = slots.findIndex((slot) => slot.entry.weight === undefined)
+    slots.splice(at, 0, { entry, form: 'full', count: entry.count })
+    this.#account(entry.count, 1)
+  }
+
+  /** Drops the context of the newest message, what weighs least first. */
+  dropContext(excess: Excess): GroupEntry<Item>[] {
+    const slots = this.#groups[this.#newestUser]?.slots ?? []
+    const weightOf = ({ entry }: Slot<Item>) => entry.weight ?? 0
+    const context = slots.filter(({ entry }) => entry.weight !== undefined)
+    const dropped: GroupEntry<Item>[] = []
+    for (const slot of context.sort((one, other) => weightOf(one) - weightOf(other))) {
+      if (excess() <= 0) break
+      slots.splice(slots.indexOf(slot), 1)
+      this.#account(slot.count, -1)
+      dropped.push(slot.entry)
+    }
+    return dropped
   }
 
   get total(): TokenCount {
@@ -143,7 +170,7 @@ export class BudgetGroups<Item> {
   /**
    * Drops earlier turns, oldest first and whole, so that a history always begins with the user; then
    * the oldest responses of the newest turn. Its message and the newest group stay, what the newest group
-   * settles, and the calls of the newest turn that are still open: its provider goes on with them.
+   * settles, and the calls of the newest turn that are still open: the provider continues them.
    */
   drop(excess: Excess): GroupEntry<Item>[] {
     const dropped: GroupEntry<Item>[] = []
@@ -204,7 +231,7 @@ export class BudgetGroups<Item> {
       this.#account(count, -1)
       dropped.push(entry)
     }
-    // What is dropped never comes back: only its place is kept.
+    // A dropped group never comes back, so only its place is kept.
     const name = group.slots[0]?.entry.group
     if (name !== undefined) this.#byName.delete(name)
     group.slots.length = 0

@@ -1,6 +1,6 @@
 import type { TokenCount } from '../text/token-count.ts'
 
-/** What is sent with every request besides the history. */
+/** A part of every request besides the history. */
 export type FixedPart = 'instructions' | 'tools' | 'context' | 'output'
 
 /** What a request was found to hold and what had to go; plain data, for an event. */
@@ -8,14 +8,14 @@ export interface BudgetReport {
   readonly limit: number
   /** False when not even the least that must be sent has room. */
   readonly fits: boolean
-  /** What is sent, after shedding. */
+  /** The size of the request after shedding. */
   readonly total: TokenCount
   readonly parts: Readonly<Record<FixedPart | 'history', TokenCount>>
   /** Ids of calls that are shown as handles from now on. */
   readonly turnedToHandles: readonly string[]
   /** Ids of items that are left out from now on, whole groups only. */
   readonly dropped: readonly string[]
-  /** Ids of memories and retrievables that are left out of this request. */
+  /** Ids of memories and retrievables that are left out from now on. */
   readonly droppedContext: readonly string[]
   readonly groups: { readonly kept: number; readonly dropped: number }
 }

@@ -46,7 +46,7 @@ export class PromptBudget<Item> {
   #context: readonly WeighedPiece[] = []
   /** What the last `fit` dropped, and what was left out since the one before it. */
   dropped: readonly Item[] = []
-  /** What was left out since the last report. */
+  /** Items left out since the last report. */
   #leftOut: GroupEntry<Item>[] = []
 
   constructor({ limit, target = DEFAULT_TARGET }: BudgetOptions) {
@@ -59,7 +59,7 @@ export class PromptBudget<Item> {
     this.#fixed[part] = count
   }
 
-  /** Says which memories and retrievables the next request would carry. */
+  /** Says which memories and retrievables the next request would add. */
   setContext(pieces: readonly WeighedPiece[]): void {
     this.#context = pieces
     this.#fixed.context = sumOf(pieces)
@@ -72,6 +72,11 @@ export class PromptBudget<Item> {
     return isKept
   }
 
+  /** Adds context that stands before the newest message of the user. */
+  prepend(entry: GroupEntry<Item>): void {
+    this.#groups.prepend(entry)
+  }
+
   get total(): TokenCount {
     const { instructions, tools, context, output } = this.#fixed
     return addCounts(this.#groups.total, instructions, tools, context, output)
@@ -82,6 +87,7 @@ export class PromptBudget<Item> {
     const turnedToHandles: string[] = []
     const dropped = this.#leftOut
     this.#leftOut = []
+    let context: readonly GroupEntry<Item>[] = []
     let droppedContext: readonly string[] = []
     if (this.#over(this.limit) > 0) {
       const groups = this.#groups
@@ -89,8 +95,10 @@ export class PromptBudget<Item> {
       if (this.#over(this.limit) > 0) dropped.push(...groups.drop(() => this.#over(this.#target)))
       turnedToHandles.push(...(await groups.shrinkNewest(() => this.#over(this.limit))))
       droppedContext = this.#dropContext()
+      context = groups.dropContext(() => this.#over(this.limit))
+      droppedContext = [...droppedContext, ...context.map(({ id }) => id)]
     }
-    this.dropped = dropped.map(({ item }) => item)
+    this.dropped = [...dropped, ...context].map(({ item }) => item)
     const ids = dropped.map(({ id }) => id)
     return this.#report({ turnedToHandles, dropped: ids, droppedContext })
   }

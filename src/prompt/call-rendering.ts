@@ -2,7 +2,7 @@ import type { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { Artifact } from '../spool/artifact.ts'
-import type { EnvelopeDetails, EnvelopeRole } from './envelope.ts'
+import type { EnvelopeDetails, EnvelopeRole } from '../text/envelope.ts'
 import type { ItemForm } from './item-form.ts'
 import { MEDIA_LIMIT, type Reading, type RenderedPart } from './rendered-part.ts'
 
@@ -24,7 +24,7 @@ export interface CallRendererOptions {
   readonly reading?: Reading
 }
 
-/** What one result puts into a prompt at most, however much it is. */
+/** The limits of what one call shows: what no provider takes. */
 export interface RenderLimits {
   /** Bytes of one call's results that are shown inline; beyond it the model gets a head and a handle. */
   readonly inlineBytes: number
@@ -32,15 +32,15 @@ export interface RenderLimits {
   readonly headBytes: number
   /** Bytes of one media that is passed on. */
   readonly mediaBytes: number
-  /** Results of one call that get an envelope each. */
-  readonly maxParts: number
+  /** Media of one call that are passed on. */
+  readonly maxMedia: number
 }
 
 export const RENDER_LIMITS: RenderLimits = {
-  inlineBytes: 1_000_000,
+  inlineBytes: 10_000_000,
   headBytes: 8_192,
   mediaBytes: MEDIA_LIMIT,
-  maxParts: 32,
+  maxMedia: 32,
 }
 
 /** What the pieces of one call's rendering share. */

@@ -3,7 +3,7 @@ import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { addCounts, countItem, countMedia, textCounter, toolsCounter } from './count-item.ts'
 
 /** One token a character, so that what is counted can be seen. */
-const perCharacter = (text: string) => ({ tokens: text.length, isEstimate: false })
+const perCharacter = async (text: string) => ({ tokens: text.length, isEstimate: false })
 const tokensOf = async (item: HistoryItem) => (await countItem(item, perCharacter)).tokens
 
 const call: CallItem = {
@@ -80,8 +80,8 @@ describe('toolsCounter', () => {
 })
 
 describe('textCounter', () => {
-  it('estimates at once without an encoding and counts exactly with one', async () => {
-    expect(textCounter()('hello world')).toEqual({ tokens: 3, isEstimate: true })
+  it('estimates without an encoding and counts exactly with one', async () => {
+    expect(await textCounter()('hello world')).toEqual({ tokens: 3, isEstimate: true })
     expect(await textCounter('o200k_base')('hello world')).toEqual({ tokens: 2, isEstimate: false })
   })
 })

@@ -3,8 +3,8 @@ import type { ToolDefinition } from '../model/tool-definition.ts'
 import type { ContentPart, HistoryItem, MediaPart } from '../records/history-item.ts'
 import { countTokens, roughTokens, type TokenCount } from '../text/token-count.ts'
 
-/** Counts one text; without waiting where no vocabulary has to be loaded. */
-export type CountText = (text: string) => TokenCount | Promise<TokenCount>
+/** Counts one text. */
+export type CountText = (text: string) => Promise<TokenCount>
 
 /** Tokens that providers spend on framing one item or one tool. */
 const ITEM_FRAME = 4
@@ -14,7 +14,9 @@ export const NO_TOKENS: TokenCount = { tokens: 0, isEstimate: false }
 
 /** Counts by vocabulary when an encoding is named; otherwise by a quick estimate that is marked as one. */
 export function textCounter(encoding?: string): CountText {
-  if (encoding === undefined) return (text) => ({ tokens: roughTokens(text), isEstimate: true })
+  if (encoding === undefined) {
+    return async (text) => ({ tokens: roughTokens(text), isEstimate: true })
+  }
   return (text) => countTokens(text, encoding)
 }
 
@@ -67,10 +69,7 @@ export async function countItem(item: HistoryItem, count: CountText): Promise<To
   if (item.type !== 'raw') takeOpaque(item.providerData)
   const counts = media.map((part) => countMedia(part))
   counts.push({ tokens: ITEM_FRAME, isEstimate: false })
-  for (const text of texts) {
-    const counted = count(text)
-    counts.push(counted instanceof Promise ? await counted : counted)
-  }
+  for (const text of texts) counts.push(await count(text))
   return addCounts(...counts)
 }
 

@@ -5,7 +5,7 @@ import { ToolCall } from '../records/tool-call.ts'
 import { HistoryBudget } from './history-budget.ts'
 import { contextRenderer } from './render-context.ts'
 
-const perCharacter = (text: string) => ({ tokens: text.length, isEstimate: false })
+const perCharacter = async (text: string) => ({ tokens: text.length, isEstimate: false })
 const text = (content: string) => [{ type: 'text', text: content }] as const
 const said = (content: string): MessageItem => ({
   type: 'message',
@@ -66,21 +66,30 @@ const late: CallItem = {
 }
 
 describe('HistoryBudget', () => {
-  it('hands out the same growing array while everything fits', async () => {
+  it('gives other providers the handle too, where a provider ran the call', async () => {
+    const { budget } = budgetOf(20)
+    const [item, call] = settled('a', 30)
+    await budget.append({ ...item, foreign: { asked: 'asked', found: 'found' } }, call)
+    await budget.append(said('go'))
+    const { items } = await budget.fit({})
+    expect(items[0]).toMatchObject({ result: handle })
+    expect((items[0] as CallItem).foreign).toEqual({ asked: 'asked' })
+  })
+
+  it('hands out everything while it fits', async () => {
     const { budget, handles } = budgetOf(1_000)
     await budget.append(said('hello'))
-    const first = await budget.fit({ instructions: 'Be brief.' })
+    expect((await budget.fit({ instructions: 'Be brief.' })).items).toEqual([said('hello')])
     await budget.append(...settled('c1', 100))
     const second = await budget.fit({ instructions: 'Be brief.', output: { type: 'object' } })
-    expect(second.items).toBe(first.items)
-    expect(second.items).toHaveLength(2)
+    expect(second.items).toEqual([said('hello'), settled('c1', 100)[0]])
     expect(second.report.parts.instructions.tokens).toBe(9)
     expect(second.report.parts.output.tokens).toBe(17)
     expect(second.report.parts.history.tokens).toBe(9 + 4 + 2 + 1 + 2 + 100)
     expect(handles()).toBe(0)
   })
 
-  it('shows old results as handles, and each as the same item ever after', async () => {
+  it('shows old results as handles, and makes each handle once', async () => {
     const { budget, handles } = budgetOf(250)
     await budget.append(said('hello'))
     await budget.append(...settled('c1', 150))
@@ -164,7 +173,7 @@ describe('HistoryBudget', () => {
     const [next] = settled('c1', 70)
     await budget.append(said('hello'))
     await budget.append(open)
-    await budget.append(said('go on'))
+    await budget.append(said('continue'))
     await budget.append(next)
     expect((await budget.fit({})).report.dropped).toEqual(['#0', 'ws'])
     const answer = {
@@ -177,7 +186,7 @@ describe('HistoryBudget', () => {
     await budget.append(answer)
     const { items, report } = await budget.fit({})
     expect(report).toMatchObject({ fits: true, dropped: ['ws~2'] })
-    expect(items).toEqual([said('go on'), next, answer])
+    expect(items).toEqual([said('continue'), next, answer])
     expect((await budget.fit({})).report.dropped).toEqual([])
   })
 

@@ -1,6 +1,11 @@
 import type { ToolDefinition } from '../model/tool-definition.ts'
-import { growingHistory } from '../records/growing-history.ts'
-import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../records/history-item.ts'
+import type {
+  CallItem,
+  CallResult,
+  HistoryItem,
+  MessageItem,
+  OpenCallItem,
+} from '../records/history-item.ts'
 import { OpenCalls } from '../records/open-calls.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { type BudgetOptions, PromptBudget } from './budget.ts'
@@ -15,6 +20,14 @@ export interface HistoryBudgetOptions extends BudgetOptions {
   readonly handleOf: (call: ToolCall) => Promise<CallResult>
 }
 
+/** What earlier requests and other items say about an item. */
+interface Appended {
+  /** The number of the message that context belongs to. */
+  readonly message?: number | undefined
+  /** True when an earlier request showed the result as a handle. */
+  readonly isHandle?: boolean
+}
+
 /** What goes with a request besides the history. */
 export interface RequestParts {
   readonly instructions?: string
@@ -26,11 +39,11 @@ export interface RequestParts {
 
 /** A request that was made to fit. */
 export interface FittedRequest {
-  /** The same array, grown, until something is shed; a new one then. */
+  /** The list grows with every `append`: copy it to keep it. */
   readonly items: readonly HistoryItem[]
   readonly context: readonly ContextPiece[]
-  /** The ids of the calls that are not in it any more, since the request before. */
-  readonly droppedCalls: readonly string[]
+  /** What is not in it any more, since the request before. */
+  readonly dropped: readonly HistoryItem[]
   readonly report: BudgetReport
 }
 
@@ -40,12 +53,12 @@ export class HistoryBudget {
   readonly #count: CountText
   readonly #countTools: (tools: readonly ToolDefinition[]) => ReturnType<typeof countItem>
   readonly #handleOf: HistoryBudgetOptions['handleOf']
-  /** Calls as handles, made once: an encoder knows an item by its identity. */
+  /** The calls that became handles, as they are sent. */
   readonly #handles = new WeakMap<HistoryItem, CallItem>()
   readonly #openCalls = new OpenCalls()
   /** In which group each open call stands. */
   readonly #openedIn = new WeakMap<HistoryItem, string>()
-  #items = growingHistory()
+  #items: HistoryItem[] = []
   #appended = 0
 
   constructor({ count = textCounter(), handleOf, ...options }: HistoryBudgetOptions) {
@@ -59,22 +72,49 @@ export class HistoryBudget {
    * Adds an item; a settled call comes with its record, so that it can become a handle. Await each
    * before the next: the order of the items is the order in which they are counted.
    */
-  async append(item: HistoryItem, call?: ToolCall): Promise<void> {
+  async append(
+    item: HistoryItem,
+    call?: ToolCall,
+    { message, isHandle }: Appended = {},
+  ): Promise<void> {
     const place = `#${this.#appended++}`
-    const id = item.type === 'call' || item.type === 'openCall' ? item.id : place
-    const group = item.response ?? place
+    const { context } = item as Partial<MessageItem>
+    const id = item.type === 'call' || item.type === 'openCall' ? item.id : (context?.id ?? place)
+    const group = item.response ?? (message === undefined ? place : `#${message}`)
     const answers = this.#answeredBy(item, group)
+    const countHandle =
+      item.type === 'call' && call ? () => this.#countHandle(item, call) : undefined
+    const form = isHandle && countHandle ? 'handle' : 'full'
     const isKept = this.#budget.append({
       id,
       item,
       group,
+      form,
       ...(answers !== undefined && { answers }),
       ...(item.type === 'openCall' && { isOpen: mayBeSettled(item) }),
-      isUser: item.type === 'message' && item.role === 'user',
-      count: await countItem(item, this.#count),
-      ...(item.type === 'call' && call && { countHandle: () => this.#countHandle(item, call) }),
+      isUser:
+        item.type === 'message' && item.role === 'user' && (!context || message !== undefined),
+      ...(context && { weight: context.weight }),
+      count: await (isHandle && countHandle ? countHandle() : countItem(item, this.#count)),
+      ...(countHandle && { countHandle }),
     })
-    if (isKept) this.#items.push(item)
+    if (isKept) this.#items.push(form === 'full' ? item : (this.#handles.get(item) ?? item))
+  }
+
+  /** Leaves out an item that an earlier request dropped. */
+  skip(item: HistoryItem): void {
+    this.#answeredBy(item, `#${this.#appended++}`)
+  }
+
+  /** Adds context before the last item, which is a message of the user. */
+  async prepend(items: readonly MessageItem[]): Promise<void> {
+    for (const item of items) {
+      const { id = '', weight = 0 } = item.context ?? {}
+      const count = await countItem(item, this.#count)
+      this.#budget.prepend({ id, item, group: '', isUser: true, weight, count })
+    }
+    this.#items.splice(-1, 0, ...items)
+    this.#appended += items.length
   }
 
   /** The group whose open call this item settles. */
@@ -88,6 +128,11 @@ export class HistoryBudget {
     return opened && this.#openedIn.get(opened)
   }
 
+  /** The items that requests show. The list grows with every `append`. */
+  get items(): readonly HistoryItem[] {
+    return this.#items
+  }
+
   /** Counts everything that the request would hold and sheds what it must. */
   async fit({ instructions, tools, context = [], output }: RequestParts): Promise<FittedRequest> {
     const textOf = (text?: string) => (text === undefined ? NO_TOKENS : this.#countOnce(text))
@@ -99,16 +144,13 @@ export class HistoryBudget {
     for (const piece of context) pieces.push({ piece, count: await textOf(piece.text) })
     this.#budget.setContext(pieces.map(({ piece, count }) => ({ ...piece, count })))
     const report = await this.#budget.fit()
-    if (report.turnedToHandles.length + report.dropped.length > 0) this.#rebuild()
+    if (report.turnedToHandles.length + this.#budget.dropped.length > 0) this.#rebuild()
     const gone = new Set(report.droppedContext)
     const left = gone.size === 0 ? context : context.filter(({ id }) => !gone.has(id))
-    const droppedCalls = this.#budget.dropped.flatMap((item) =>
-      item.type === 'call' || item.type === 'openCall' ? item.id : [],
-    )
-    return { items: this.#items, context: left, droppedCalls, report }
+    return { items: this.#items, context: left, dropped: this.#budget.dropped, report }
   }
 
-  /** What is the same text in every request is counted once. */
+  /** Counts of texts that are the same in every request. */
   readonly #texts = new Map<string, ReturnType<CountText>>()
 
   #countOnce(text: string): ReturnType<CountText> {
@@ -122,19 +164,20 @@ export class HistoryBudget {
   }
 
   async #countHandle(item: CallItem, call: ToolCall): ReturnType<typeof countItem> {
-    const handle = { ...item, result: await this.#handleOf(call) }
+    const { foreign } = item
+    const result = await this.#handleOf(call)
+    const handle = { ...item, result, ...(foreign && { foreign: { asked: foreign.asked } }) }
     this.#handles.set(item, handle)
     return countItem(handle, this.#count)
   }
 
   #rebuild(): void {
-    const kept = Array.from(this.#budget.kept(), ({ item, form }) =>
+    this.#items = Array.from(this.#budget.kept(), ({ item, form }) =>
       form === 'full' ? item : (this.#handles.get(item) ?? item),
     )
-    this.#items = growingHistory(kept)
   }
 }
 
-/** What somebody declined, or its wire has no name for, never comes back from the provider. */
+/** A declined call, or one without an id on its wire, never gets a result from the provider. */
 const mayBeSettled = ({ gate, wire }: OpenCallItem): boolean =>
   gate?.decision?.approved !== false && (wire.callId ?? wire.itemId) !== undefined

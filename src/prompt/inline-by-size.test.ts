@@ -32,7 +32,7 @@ describe('inlineBySize', () => {
   })
 
   it.each([undefined, 2000, {}, { tokens: '2k' }, { bytes: -1 }])(
-    'refuses a limit that is none: %j',
+    'refuses %j as a limit',
     (limit) => {
       expect(() => inlineBySize(limit as never)).toThrow('must be { bytes } or { tokens }')
     },

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 import { type Artifact, isArtifact } from '../spool/artifact.ts'
 import type { ProducedResult } from '../tools/tool-options.ts'
 

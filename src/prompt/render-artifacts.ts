@@ -32,8 +32,8 @@ async function inlineParts(
 ): Promise<{ readonly parts: RenderedPart[]; readonly isWhole: boolean }> {
   const parts: RenderedPart[] = []
   let room = limits.inlineBytes
-  let isWhole = artifacts.length <= limits.maxParts
-  for (const [place, artifact] of artifacts.slice(0, limits.maxParts).entries()) {
+  let isWhole = true
+  for (const [place, artifact] of artifacts.entries()) {
     const index = several ? place : undefined
     const size = artifact.byteLength()
     if (size <= room) {

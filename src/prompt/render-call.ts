@@ -1,11 +1,10 @@
-import { SpooledArtifact, smallTextOf } from '../artifacts/spooled-artifact.ts'
-import { cutBytes } from '../core/cut-text.ts'
+import { cutBytes } from '../core/error/cut-text.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Media } from '../spool/media.ts'
+import { type EnvelopeDetails, envelope } from '../text/envelope.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import { type CallRendererOptions, type CallRendering, RENDER_LIMITS } from './call-rendering.ts'
-import { type EnvelopeDetails, type EnvelopeHeader, envelope } from './envelope.ts'
 import type { ItemForm } from './item-form.ts'
 import { artifactParts } from './render-artifacts.ts'
 import { mediaParts } from './render-media.ts'
@@ -47,31 +46,14 @@ export function callRenderer(options: CallRendererOptions): CallRenderer {
   }
 }
 
-/** What `callRenderer` gives for a call whose text is small, inline and at hand; nothing for all others. */
-export function renderAtOnce(
-  call: ToolCall,
-  { key, limits }: Pick<CallRendererOptions, 'key' | 'limits'>,
-): RenderedCall | undefined {
-  const { results, trust } = call
-  if (!call.inline || !SpooledArtifact.isSpooledArtifact(results)) return undefined
-  const small = smallTextOf(results)
-  const most = limits?.inlineBytes ?? RENDER_LIMITS.inlineBytes
-  if (small === undefined || small.byteLength > most) return undefined
-  const role = call.isError ? 'error' : 'result'
-  const header: EnvelopeHeader = { role, trust, id: call.id, details: ownDetails(call) }
-  const text = envelope(key, header, small.text, small.digest)
-  return { parts: [{ type: 'text', text }], trust, hasHandle: false }
-}
-
-const ownDetails = ({ tool, settlement, executedBy }: ToolCall): EnvelopeDetails => ({
-  tool,
-  settlement: settlement === 'ok' ? undefined : settlement,
-  by: executedBy === 'runner' ? undefined : executedBy,
-})
-
 function wrapper(call: ToolCall, { key }: CallRendererOptions): CallRendering['wrap'] {
   const role = call.isError ? 'error' : 'result'
-  const own = ownDetails(call)
+  const { tool, settlement, executedBy } = call
+  const own: EnvelopeDetails = {
+    tool,
+    settlement: settlement === 'ok' ? undefined : settlement,
+    by: executedBy === 'runner' ? undefined : executedBy,
+  }
   return ({ body, index, details, ...part }) => {
     const header = {
       role: part.role ?? role,
@@ -85,7 +67,7 @@ function wrapper(call: ToolCall, { key }: CallRendererOptions): CallRendering['w
 }
 
 async function render(rendering: CallRendering): Promise<RenderedCall> {
-  const { call } = rendering
+  const { call, form, limits, wrap } = rendering
   const { results } = call
   if (Tokenizable.isTokenizable(results)) {
     return { parts: [textPart(rendering, results.text)], trust: call.trust, hasHandle: false }
@@ -94,15 +76,17 @@ async function render(rendering: CallRendering): Promise<RenderedCall> {
   const list = (several ? results : [results]) as readonly unknown[]
   if (list.every((one) => Media.isMedia(one))) {
     const trust = list.map(({ trustTier }) => trustTier).reduce(lowerTrust, call.trust)
-    const { form, limits, wrap } = rendering
     const parts = mediaParts(list, { several, savesRoom: form === 'handle', limits, wrap })
     return { parts, trust, hasHandle: false }
   }
   const { parts, hasHandle } = await artifactParts(rendering, several)
-  return { parts, trust: call.trust, hasHandle }
+  const beside = (call.media ?? []).map(({ media }) => media)
+  const trust = beside.map(({ trustTier }) => trustTier).reduce(lowerTrust, call.trust)
+  const shown = mediaParts(beside, { several: true, savesRoom: form === 'handle', limits, wrap })
+  return { parts: [...parts, ...shown], trust, hasHandle }
 }
 
-/** What has to be read is waited for as long as its turn lasts. */
+/** Waits for stored results as long as the turn lasts. */
 function inTime(rendering: CallRendering, work: Promise<RenderedCall>): Promise<RenderedCall> {
   const { reading } = rendering.options
   const isRead = !Tokenizable.isTokenizable(rendering.call.results)

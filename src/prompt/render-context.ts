@@ -1,10 +1,10 @@
-import { cutBytes } from '../core/cut-text.ts'
+import { cutBytes } from '../core/error/cut-text.ts'
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
+import type { MessageItem } from '../records/history-item.ts'
 import type { Memory } from '../records/memory.ts'
 import type { Retrievable } from '../records/retrievable.ts'
-import { RENDER_LIMITS } from './call-rendering.ts'
-import { type EnvelopeHeader, envelope } from './envelope.ts'
-import { TAG_NAME } from './tag-name.ts'
+import { type EnvelopeHeader, envelope } from '../text/envelope.ts'
+import { TAG_NAME } from '../text/tag-name.ts'
 
 /** What middleware put beside the conversation for this turn. */
 export interface PromptContext {
@@ -24,7 +24,7 @@ export interface ContextPiece {
 
 export interface RenderedContext {
   readonly pieces: readonly ContextPiece[]
-  /** The lowest tier among the pieces; `developer` when there are none. */
+  /** The lowest tier among the pieces; `developer` without pieces. */
   readonly trust: TrustTier
 }
 
@@ -36,12 +36,20 @@ export const ENVELOPE_NOTICE = [
   'In it, \\u{HEX} stands for a character that would be invisible or misleading.',
 ].join('\n')
 
-/** The developer's instructions with the notice on envelopes behind them. */
+/** The developer's instructions, followed by the notice on envelopes. */
 export function instructionsText(instructions?: string): string {
   return instructions === undefined || instructions === ''
     ? ENVELOPE_NOTICE
     : `${instructions}\n\n${ENVELOPE_NOTICE}`
 }
+
+/** A memory or retrievable as an item of the history. */
+export const contextItem = ({ kind, id, weight, text }: ContextPiece): MessageItem => ({
+  type: 'message',
+  role: 'user',
+  parts: [{ type: 'text', text }],
+  context: { kind, id, weight },
+})
 
 /** Renders memories and retrievables in the order given, each at most once. */
 export function contextRenderer(key: Uint8Array): (context: PromptContext) => RenderedContext {
@@ -76,9 +84,11 @@ function retrievablePiece(key: Uint8Array, found: Retrievable): ContextPiece {
   return { kind: 'retrievable', id, trust, text, weight: score ?? 0.5 }
 }
 
-/** Bounded like a result: whoever adds a document of megabytes gets its beginning and is told so. */
+const MAX_PIECE_BYTES = 1_000_000
+
+/** Of a document of megabytes, the model gets the beginning and a note. */
 function wrapCut(key: Uint8Array, header: EnvelopeHeader, text: string): string {
-  const body = cutBytes(text, RENDER_LIMITS.inlineBytes)
+  const body = cutBytes(text, MAX_PIECE_BYTES)
   if (body.length === text.length) return envelope(key, header, text)
   const cut = { 'shown-characters': body.length, 'total-characters': text.length }
   return envelope(key, { ...header, details: { ...header.details, ...cut } }, body)

@@ -1,6 +1,6 @@
 import type { Media } from '../spool/media.ts'
+import type { EnvelopeDetails } from '../text/envelope.ts'
 import type { EnvelopePart, RenderLimits } from './call-rendering.ts'
-import type { EnvelopeDetails } from './envelope.ts'
 import type { RenderedPart } from './rendered-part.ts'
 
 interface MediaRendering {
@@ -8,17 +8,17 @@ interface MediaRendering {
   readonly several: boolean
   /** Announce only; the bytes stay where they are. */
   readonly savesRoom: boolean
-  readonly limits: Pick<RenderLimits, 'maxParts' | 'mediaBytes'>
+  readonly limits: Pick<RenderLimits, 'maxMedia' | 'mediaBytes'>
   readonly wrap: (part: EnvelopePart) => RenderedPart
 }
 
-/** Each media announced in an envelope and, unless it is left out, passed on behind it. */
+/** An envelope that announces each media, followed by the media unless it is left out. */
 export function mediaParts(
   list: readonly Media[],
   { several, savesRoom, limits, wrap }: MediaRendering,
 ): RenderedPart[] {
   const parts: RenderedPart[] = []
-  for (const [place, media] of list.slice(0, limits.maxParts).entries()) {
+  for (const [place, media] of list.slice(0, limits.maxMedia).entries()) {
     const reason = withheld(media, savesRoom, limits.mediaBytes)
     parts.push(
       wrap({
@@ -31,7 +31,7 @@ export function mediaParts(
     )
     if (reason === undefined) parts.push({ type: 'media', media })
   }
-  const left = list.length - limits.maxParts
+  const left = list.length - limits.maxMedia
   if (left > 0) parts.push(wrap({ role: 'media', body: `${left} more media are left out.` }))
   return parts
 }

@@ -1,10 +1,10 @@
 import { lowerTrust, type TrustTier } from '../core/trust.ts'
 import type { Message } from '../records/message.ts'
+import { envelope } from '../text/envelope.ts'
+import { escapeTagName } from '../text/tag-name.ts'
 import { RENDER_LIMITS, type RenderLimits } from './call-rendering.ts'
-import { envelope } from './envelope.ts'
 import { mediaParts } from './render-media.ts'
 import type { RenderedPart } from './rendered-part.ts'
-import { escapeTagName } from './tag-name.ts'
 
 export interface RenderedMessage {
   readonly parts: readonly RenderedPart[]

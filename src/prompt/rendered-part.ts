@@ -1,7 +1,7 @@
 import { bytesToBase64 } from '../core/base64.ts'
 import { concatBytes } from '../core/concat-bytes.ts'
-import { cutText } from '../core/cut-text.ts'
-import { isBobbinError } from '../core/error.ts'
+import { cutText } from '../core/error/cut-text.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import type { MediaPart, TextPart } from '../records/history-item.ts'
 import type { Media } from '../spool/media.ts'
 
@@ -11,11 +11,11 @@ export type RenderedPart = TextPart | { readonly type: 'media'; readonly media: 
 /** Bytes of one media that a prompt carries at most. */
 export const MEDIA_LIMIT = 20_000_000
 
-/** How what is stored is read: spools may be the application's own, and fail or hang in ways of their own. */
+/** How stored content is read. An application's own spool may fail or hang. */
 export interface Reading {
-  /** Hears of what could not be read. With nobody to hear of it, an error that is none of ours is thrown. */
+  /** Receives errors of reading. Without it, an error that is not a `BobbinError` is thrown. */
   onFault?(error: unknown): void
-  /** Waits for the work no longer than anybody would send it. */
+  /** Waits for the work at most as long as its turn lasts. */
   untilOver?<T>(work: Promise<T>, otherwise: () => T): Promise<T>
 }
 
@@ -49,10 +49,10 @@ async function loadOrTell(
   }
 }
 
-/** What stands for something stored that took longer to read than its turn. */
+/** Stands for stored content that took longer to read than its turn lasted. */
 export const NOT_READ = 'is stored and was not read before the turn ended.'
 
-/** What a model is told of something stored that cannot be read; what an application's spool says of it stays there. */
+/** The note for a model about stored content that cannot be read. It does not quote errors of an application's spool. */
 export function unreadText(error: unknown, { onFault }: Reading): string {
   const isOurs = isBobbinError(error)
   if (!isOurs && onFault === undefined) throw error

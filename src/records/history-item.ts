@@ -1,5 +1,5 @@
-import type { ArgumentRule } from '../core/error-codes.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { ArgumentRule } from '../core/error/error-codes.ts'
+import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import type { ProviderData, WireReference } from '../core/wire-reference.ts'
 
 /**
@@ -18,11 +18,35 @@ interface FromResponse {
   readonly providerData?: ProviderData
 }
 
+/** A call that its provider ran as other providers get it: text in envelopes. */
+export interface ForeignForm {
+  /** The arguments. */
+  readonly asked: string
+  /** The result. Without it, the texts of `result` are in envelopes already. */
+  readonly found?: string
+}
+
+interface FromStream {
+  /** The id of the `toolInput` events that brought the arguments. It is not stored. */
+  readonly inputId?: string
+}
+
+interface ForOthers {
+  /** A runner writes it. Send it wherever the call does not go back to its provider in the provider's own form. */
+  readonly foreign?: ForeignForm
+}
+
 /** What a person, the model or the operator said. */
 export interface MessageItem extends FromResponse {
   readonly type: 'message'
   readonly role: 'user' | 'assistant' | 'system'
   readonly parts: readonly ContentPart[]
+  /** Set on a memory or retrievable that middleware added. It weighs from 0 to 1; what weighs least is dropped first. */
+  readonly context?: {
+    readonly kind: 'memory' | 'retrievable'
+    readonly id: string
+    readonly weight: number
+  }
 }
 
 /** Reasoning: the readable part as text, the rest (signatures, ciphertext) in `providerData`. */
@@ -32,12 +56,12 @@ export interface ThoughtItem extends FromResponse {
 }
 
 /** A call with its result, once there is one. Without `result` the runner has yet to act on it. */
-export interface CallItem extends FromResponse {
+export interface CallItem extends FromResponse, ForOthers, FromStream {
   readonly type: 'call'
   /** Never empty, unique among the items of one decode. */
   readonly id: string
   readonly tool: string
-  /** Strict JSON; `{ $unparsed }` when the text received is none, and then `fault` is there. */
+  /** Strict JSON; `{ $unparsed }` if the text received is not JSON, and then `fault` is set. */
   readonly args: JsonObject
   /** The exact text received, when it could not be parsed. */
   readonly rawArgs?: string
@@ -54,14 +78,14 @@ export interface CallItem extends FromResponse {
 }
 
 /** A call that only the provider or a person can settle: unfinished, or waiting for a decision. */
-export interface OpenCallItem extends FromResponse {
+export interface OpenCallItem extends FromResponse, ForOthers, FromStream {
   readonly type: 'openCall'
   readonly id: string
   readonly tool: string
   readonly args: JsonObject
   readonly wire: WireReference
   readonly executedBy: 'provider'
-  /** There when somebody must decide before the provider goes on. */
+  /** Set when a person must decide before the provider continues. */
   readonly gate?: ProviderGate
 }
 
@@ -87,7 +111,7 @@ export interface RawItem {
   readonly response?: string
 }
 
-/** What a call gave. There is no result apart from its call. */
+/** The result of a call. A result never exists without its call. */
 export interface CallResult {
   readonly isError: boolean
   /** May be empty: some providers tell only that the call is over. */

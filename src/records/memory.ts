@@ -1,18 +1,17 @@
+import type { DateTime } from 'luxon'
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { isInstanceOf } from '../core/error/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
+import type { TrustTier } from '../core/trust.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
 const memorySchema = v.pipe(
   v.strictObject({
     id: idField,
     content: Tokenizable.schema,
-    /** How sure the agent is that it is true. */
     confidence: v.optional(scoreField, 1),
-    /** How much it should weigh when there is not room for everything. */
     importance: v.optional(scoreField, 0.5),
-    /** The least trusted unless said otherwise: a memory is often a stranger's sentence. */
     trustTier: v.optional(trustField, 'third-party'),
     createdAt: dateField,
     updatedAt: v.optional(dateField),
@@ -21,7 +20,21 @@ const memorySchema = v.pipe(
 )
 
 /** Something the agent remembers across turns. */
-export class Memory extends record('Memory', 'E_INVALID_INITIAL_MEMORY_VALUE', memorySchema) {
+export class Memory
+  extends record('Memory', 'E_INVALID_INITIAL_MEMORY_VALUE', memorySchema)
+  implements Readonly<v.InferOutput<typeof memorySchema>>
+{
+  declare readonly id: string
+  declare readonly content: Tokenizable
+  /** How sure the agent is that it is true, from 0 to 1; 1 by default. */
+  declare readonly confidence: number
+  /** How much it matters when there is not room for everything, from 0 to 1; 0.5 by default. */
+  declare readonly importance: number
+  /** The lowest tier by default: a memory often holds text of a third party. */
+  declare readonly trustTier: TrustTier
+  declare readonly createdAt: DateTime<true>
+  declare readonly updatedAt: DateTime<true>
+
   static isMemory(value: unknown): value is Memory {
     return isInstanceOf(value, 'Memory')
   }

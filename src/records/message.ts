@@ -1,39 +1,31 @@
+import type { DateTime } from 'luxon'
 import * as v from 'valibot'
 import { type RestoreContext, requireSpool } from '../artifacts/restore-artifact.ts'
-import { isInstanceOf } from '../core/brand.ts'
+import { isInstanceOf } from '../core/error/brand.ts'
 import { dateField, idField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
-import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
-import { providerDataField } from '../core/wire-reference.ts'
+import { type ProviderData, providerDataField } from '../core/wire-reference.ts'
 import { Media } from '../spool/media.ts'
 import { Identity, identityField } from '../text/identity.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
-/** Who speaks in a conversation. Instructions and tool results are no messages. */
+/** Instructions and tool results are not messages. */
 const MESSAGE_ROLES = ['user', 'assistant'] as const
 /** Who speaks in a message. */
 export type MessageRole = (typeof MESSAGE_ROLES)[number]
 
-const attachmentsField = withShortcut(
-  v.pipe(
-    v.array(Media.schema, 'must be an array of Media'),
-    v.transform((media): readonly Media[] => Object.freeze(media)),
-  ),
-  (input) => (Array.isArray(input) && input.length === 0 ? NO_ATTACHMENTS : undefined),
+const attachmentsField = v.pipe(
+  v.array(Media.schema, 'must be an array of Media'),
+  v.transform((media): readonly Media[] => Object.freeze(media)),
 )
 
-const NO_ATTACHMENTS: readonly Media[] = Object.freeze([])
-
-const fields = recordFields({
+const fields = v.strictObject({
   id: idField,
   role: v.picklist(MESSAGE_ROLES, `must be one of ${MESSAGE_ROLES.join(', ')}`),
   content: v.optional(Tokenizable.schema),
   attachments: v.optional(attachmentsField, []),
-  /** The role's name unless given. */
   identity: v.optional(identityField),
-  /** Opaque state for the provider that wrote the message. */
   providerData: v.optional(providerDataField),
-  /** Which model response it came from; items that share it are never sent apart. */
   response: v.optional(idField),
   createdAt: dateField,
   updatedAt: v.optional(dateField),
@@ -44,18 +36,11 @@ type Fields = v.InferOutput<typeof fields>
 const hasContent = ({ content, attachments }: Fields) =>
   content !== undefined || attachments.length > 0
 
-const carefulMessage = v.pipe(
+const messageSchema = v.pipe(
   fields,
   v.check(hasContent, 'must have content or at least one attachment'),
   v.transform(completed),
 )
-
-const readFields = shortcutOf(fields)
-
-const messageSchema = withShortcut(carefulMessage, (input, config) => {
-  const value = readFields?.(input, config)
-  return value && hasContent(value) ? completed(value) : undefined
-})
 
 /** An identity never changes, so messages of one role share theirs. */
 const IDENTITIES = {
@@ -69,7 +54,24 @@ function completed(message: Fields) {
 }
 
 /** What a person or the model said. */
-export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE', messageSchema) {
+export class Message
+  extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE', messageSchema)
+  implements Readonly<v.InferOutput<typeof messageSchema>>
+{
+  declare readonly id: string
+  declare readonly role: MessageRole
+  /** The text; a message without text has attachments. */
+  declare readonly content?: Tokenizable | undefined
+  declare readonly attachments: readonly Media[]
+  /** Who speaks; named after the role by default. */
+  declare readonly identity: Identity
+  /** Opaque state for the provider that wrote the message. */
+  declare readonly providerData?: ProviderData | undefined
+  /** The model response that it came from; items of one response are sent together. */
+  declare readonly response?: string | undefined
+  declare readonly createdAt: DateTime<true>
+  declare readonly updatedAt: DateTime<true>
+
   static isMessage(value: unknown): value is Message {
     return isInstanceOf(value, 'Message')
   }
@@ -80,7 +82,7 @@ export class Message extends record('Message', 'E_INVALID_INITIAL_MESSAGE_VALUE'
   }
 }
 
-/** Whatever else is wrong with stored JSON is for the constructor to say. */
+/** The constructor reports everything else that is wrong with stored JSON. */
 function restoreAttachments(json: unknown, context: RestoreContext): unknown {
   if (typeof json !== 'object' || json === null || !('attachments' in json)) return json
   if (!Array.isArray(json.attachments)) return json

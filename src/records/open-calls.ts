@@ -2,7 +2,16 @@ import type { CallItem, HistoryItem, OpenCallItem } from './history-item.ts'
 
 /** Calls that a provider began and has not settled, by the wire's own id. */
 export class OpenCalls {
-  readonly #waiting = new Map<string, OpenCallItem>()
+  readonly #waiting: Map<string, OpenCallItem>
+
+  constructor(waiting: Iterable<readonly [string, OpenCallItem]> = []) {
+    this.#waiting = new Map(waiting)
+  }
+
+  /** A copy of the open calls, for looking ahead. */
+  copy(): OpenCalls {
+    return new OpenCalls(this.#waiting)
+  }
 
   /** Takes note of an open call; one without an id on its wire can never be found again. */
   see(item: HistoryItem): void {
@@ -12,7 +21,7 @@ export class OpenCalls {
     if (key !== undefined) this.#waiting.set(key, item)
   }
 
-  /** Takes note that an open call has its end from somebody else: whatever still comes for it is a call of its own. */
+  /** Closes an open call that ended elsewhere: a later result with its id belongs to a new call. */
   forget(item: OpenCallItem): void {
     const { api, callId, itemId } = item.wire
     const key = keyOf(api, callId ?? itemId)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../core/error.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
 import { memorySpool } from '../spool/memory-spool.ts'

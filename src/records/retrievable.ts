@@ -1,18 +1,17 @@
+import type { DateTime } from 'luxon'
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { isInstanceOf } from '../core/error/brand.ts'
 import { dateField, idField, scoreField, trustField } from '../core/fields.ts'
 import { record } from '../core/record.ts'
+import type { TrustTier } from '../core/trust.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
 const retrievableSchema = v.pipe(
   v.strictObject({
     id: idField,
     content: Tokenizable.schema,
-    /** Where it was found: an address, a file, an index. */
     source: v.optional(v.string('must be a string')),
-    /** How well it fits what was asked. */
     score: v.optional(scoreField),
-    /** The least trusted unless said otherwise. */
     trustTier: v.optional(trustField, 'third-party'),
     createdAt: dateField,
     updatedAt: v.optional(dateField),
@@ -21,11 +20,21 @@ const retrievableSchema = v.pipe(
 )
 
 /** Something that was looked up for this turn. */
-export class Retrievable extends record(
-  'Retrievable',
-  'E_INVALID_INITIAL_RETRIEVABLE_VALUE',
-  retrievableSchema,
-) {
+export class Retrievable
+  extends record('Retrievable', 'E_INVALID_INITIAL_RETRIEVABLE_VALUE', retrievableSchema)
+  implements Readonly<v.InferOutput<typeof retrievableSchema>>
+{
+  declare readonly id: string
+  declare readonly content: Tokenizable
+  /** Where it was found: an address, a file, an index. */
+  declare readonly source?: string | undefined
+  /** How well it fits the question, from 0 to 1. */
+  declare readonly score?: number | undefined
+  /** The lowest tier by default. */
+  declare readonly trustTier: TrustTier
+  declare readonly createdAt: DateTime<true>
+  declare readonly updatedAt: DateTime<true>
+
   static isRetrievable(value: unknown): value is Retrievable {
     return isInstanceOf(value, 'Retrievable')
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../test/runs.ts'
 import { Identity, type RawIdentity } from '../text/identity.ts'
 import { Memory } from './memory.ts'
 import { Message } from './message.ts'
@@ -110,7 +111,7 @@ describe('a record that becomes JSON and comes back', () => {
         expect(restored).toEqual(record)
         expect(restored.digest).toBe(record.digest)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -6,7 +6,6 @@ import {
   restoreArtifact,
 } from '../artifacts/restore-artifact.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { withShortcut } from '../core/shortcut.ts'
 import { Media } from '../spool/media.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 
@@ -21,7 +20,8 @@ export type ToolCallResults =
 const RULE =
   'must be a SpooledArtifact, a Media, a non-empty array of one of them, or a Tokenizable'
 
-const carefulResults = v.pipe(
+/** The results of a call. A plain string is text. */
+export const resultsField = v.pipe(
   v.custom<ToolCallResults | string>((input) => input !== undefined && input !== null, RULE),
   v.rawTransform<ToolCallResults | string, ToolCallResults>(({ dataset, addIssue, NEVER }) => {
     const { value } = dataset
@@ -39,11 +39,6 @@ const carefulResults = v.pipe(
   }),
 )
 
-/** The results of a call. A plain string is text. */
-export const resultsField = withShortcut(carefulResults, (input) =>
-  isOneResult(input) ? input : undefined,
-)
-
 /** The text of unparsable arguments, or the artifact that holds it when it is long. */
 export const rawArgsField = v.custom<string | SpooledArtifact>(
   (input) => typeof input === 'string' || SpooledArtifact.isSpooledArtifact(input),
@@ -51,7 +46,7 @@ export const rawArgsField = v.custom<string | SpooledArtifact>(
 )
 
 /** Whether a value is a result by itself, no list of them. */
-export function isOneResult(value: unknown): value is SpooledArtifact | Media | Tokenizable {
+function isOneResult(value: unknown): value is SpooledArtifact | Media | Tokenizable {
   return (
     SpooledArtifact.isSpooledArtifact(value) ||
     Media.isMedia(value) ||
@@ -78,6 +73,13 @@ export function restoreResults(json: unknown, context: RestoreContext): unknown 
         ? value.map((part) => restorePart(part, context))
         : restorePart(value, context)
     }
+  }
+  const { media } = restored
+  if (Array.isArray(media)) {
+    restored['media'] = media.map((one: { readonly media?: unknown } | null) => ({
+      ...one,
+      media: restorePart(one?.media, context),
+    }))
   }
   return restored
 }

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { checksum } from '../core/checksum.ts'
 import { dateField, frozenJson, idField, jsonObjectField, trustField } from '../core/fields.ts'
-import type { PlainObject } from '../core/json.ts'
-import { recordFields, shortcutOf, withShortcut } from '../core/shortcut.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
+import type { PlainObject } from '../core/json/json.ts'
+import { normalizeArguments } from '../core/json/strict-json.ts'
 import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
+import { Media } from '../spool/media.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+import { placedMediaField } from './placed-media.ts'
 import { rawArgsField, resultsField } from './tool-call-results.ts'
 
 /** How a call ended. */
@@ -14,6 +15,7 @@ export const SETTLEMENTS = [
   'failed',
   'refused',
   'denied',
+  'edited',
   'abandoned',
   'aborted',
   'timed-out',
@@ -35,28 +37,15 @@ const argsField = v.pipe(
   frozenJson((input) => normalizeArguments(input)),
 )
 
-const fields = recordFields({
-  /** Correlates the request with its result; unique in the conversation. */
+const fields = v.strictObject({
   id: idField,
-  /** The tool's name as the model gave it. */
   tool: v.string('must be a string: the name of the tool'),
-  /** The arguments as the model supplied them, as real JSON. */
-  args: withShortcut(argsField, (input) => {
-    try {
-      return normalizeArguments(input)
-    } catch {
-      return undefined
-    }
-  }),
-  /** Computed from `tool` and `args`; a supplied one is verified. */
+  args: argsField,
   checksum: v.optional(v.pipe(v.string(CHECKSUM_RULE), v.regex(/^[0-9a-f]{64}$/, CHECKSUM_RULE))),
-  /** What the handler got, when validation changed it. */
   effectiveArgs: v.optional(jsonObjectField),
-  /** The exact text received, when it could not be parsed. */
   rawArgs: v.optional(rawArgsField),
-  /** What the call gave, or the detail of its error: one of three silos. */
   results: resultsField,
-  /** Always true: what is still running is never a record. */
+  media: v.optional(placedMediaField),
   isComplete: v.literal(true, 'must be true: a record exists only for a call that has settled'),
   isError: v.boolean('must be a boolean'),
   settlement: v.optional(v.picklist(SETTLEMENTS, `must be one of ${SETTLEMENTS.join(', ')}`)),
@@ -64,34 +53,26 @@ const fields = recordFields({
     v.picklist(['runner', 'provider'], 'must be runner or provider'),
     'runner',
   ),
-  /** Whether the result is rendered in the prompt or shown as a handle. */
   inline: v.optional(v.boolean('must be a boolean'), true),
-  /** Marks answers of artifact tools, which no further artifact tool may query. */
   fromArtifactTool: v.optional(v.boolean('must be a boolean'), false),
-  /** Written when the result is produced; it can only go down from there. */
   trust: v.optional(trustField, 'third-party'),
-  /** Where the call came from, with the provider's own ids. */
   wire: v.optional(wireReferenceField),
-  /** Opaque state for the provider that made the call. */
   providerData: v.optional(providerDataField),
-  /** The record whose arguments a person changed into these. */
   editOf: v.optional(idField),
-  /** The record in doubt that this one settles. */
   supersedes: v.optional(idField),
-  /** Paths whose values were removed before storing; the checksum is then not recomputed. */
   redacted: v.optional(
     v.pipe(
       v.custom<readonly string[]>(isNonEmptyList, 'must be a non-empty array of paths'),
       v.transform((paths): readonly string[] => Object.freeze([...paths])),
     ),
   ),
-  /** When the call was announced. */
   createdAt: dateField,
   updatedAt: v.optional(dateField),
   completedAt: dateField,
 })
 
-const carefulToolCall = v.pipe(
+/** The fields of a settled call, and the rules between them. */
+export const toolCallSchema = v.pipe(
   fields,
   v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
     const fault = crossFieldFault(value)
@@ -105,14 +86,6 @@ const carefulToolCall = v.pipe(
   }),
 )
 
-const readFields = shortcutOf(fields)
-
-/** The fields of a settled call, and the rules between them. */
-export const toolCallSchema = withShortcut(carefulToolCall, (input, config) => {
-  const value = readFields?.(input, config)
-  return value && crossFieldFault(value) === undefined ? completed(value) : undefined
-})
-
 type Fields = v.InferOutput<typeof fields>
 type Completed = 'checksum' | 'settlement' | 'updatedAt'
 type CompletedCall = Fields & { [K in Completed]: NonNullable<Fields[K]> }
@@ -120,12 +93,13 @@ type CompletedCall = Fields & { [K in Completed]: NonNullable<Fields[K]> }
 /** What the constructor of `ToolCall` takes. */
 export type RawToolCall = v.InferInput<typeof toolCallSchema>
 
-/** The parsed object is ours alone: completing it in place costs half of what a copy does. */
 function completed(value: Fields): CompletedCall {
-  value.checksum ??= checksum(value.tool, value.args)
-  value.settlement ??= value.isError ? 'failed' : 'ok'
-  value.updatedAt ??= value.completedAt
-  return value as CompletedCall
+  const {
+    checksum: given = checksum(value.tool, value.args),
+    settlement = value.isError ? 'failed' : 'ok',
+    updatedAt = value.completedAt,
+  } = value
+  return Object.assign(value, { checksum: given, settlement, updatedAt })
 }
 
 function isNonEmptyList(input: unknown): boolean {
@@ -133,7 +107,8 @@ function isNonEmptyList(input: unknown): boolean {
 }
 
 function crossFieldFault(call: Fields): [keyof Fields, string] | undefined {
-  const { settlement, isError, fromArtifactTool, results, redacted, checksum: given } = call
+  const { settlement, isError, fromArtifactTool, results, media, redacted } = call
+  const { checksum: given } = call
   if (settlement !== undefined && (settlement !== 'ok') !== isError) {
     return ['settlement', `must agree with isError: ${isError} does not go with ${settlement}`]
   }
@@ -141,6 +116,9 @@ function crossFieldFault(call: Fields): [keyof Fields, string] | undefined {
     const rule =
       'must be text when fromArtifactTool is true: artifact tools answer with Tokenizable'
     return ['results', rule]
+  }
+  if (media !== undefined && [results].flat().some(Media.isMedia)) {
+    return ['media', 'go with results that are text: media alone are the results']
   }
   if (redacted !== undefined) {
     if (given !== undefined) return undefined

@@ -1,20 +1,25 @@
 import type { DateTime } from 'luxon'
+import type { PlacedMedia } from './placed-media.ts'
 import type { Settlement } from './tool-call.ts'
 
 /**
- * A call as the stream tells of it: announced once when it is asked for, told again under the same
- * `id` with `results` when it has settled.
+ * A call in the stream: announced when the model asks for it, and sent again under the same `id`, with `results`,
+ * when it has settled.
  */
 export interface TurnToolCallContent {
   /** The record's id: ties the announcement to the completion. */
   readonly id: string
   readonly tool: string
+  /** On the announcement: the id of the `toolInput` events that brought the arguments, if they streamed. */
+  readonly inputId?: string
   /** The arguments as the model supplied them. */
   readonly args: unknown
   /** Equal to `ToolCall.checksum` and to `callId` of the execution events; identical calls share it. */
   readonly checksum: string
-  /** Artifacts or media of a tool, the raw string of an artifact tool, or the error's detail. */
+  /** Artifacts or media of a tool, the raw string of an artifact tool, or the error's detail; see `resultText`. */
   readonly results?: unknown
+  /** Media of a result that also has text, each with its place in it. */
+  readonly media?: readonly PlacedMedia[]
   readonly isComplete: boolean
   readonly isError: boolean
   /** How the call ended, once it has: tells a refusal, a denial and a failure apart. */

@@ -1,5 +1,5 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
-import type { JsonObject } from '../core/json.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { SpoolReader } from './spool-reader.ts'
 
 /** What the layers below the artifact classes need to know of an artifact. */

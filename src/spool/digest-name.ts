@@ -1,5 +1,5 @@
-import { brief } from '../core/cut-text.ts'
-import { BobbinError } from '../core/error.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { BobbinError } from '../core/error/error.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
 

@@ -5,8 +5,8 @@ const SLICE_MS = 8
 const waiting: (() => void)[] = []
 
 /**
- * Lets timers and input have their turn, then goes on. One piece of work goes on in each turn: were it all of them,
- * a hundred short slices would make one long stall.
+ * Lets timers and input run, then continues. Only one waiting piece of work continues in each turn of the event
+ * loop: a hundred short slices in one turn would be a long stall.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

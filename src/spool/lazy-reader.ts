@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 import { assertDigest } from './digest-name.ts'
 import { spoolCorrupt } from './spool-errors.ts'
 import type { ByteRange, SpoolReader } from './spool-reader.ts'

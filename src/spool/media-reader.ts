@@ -1,4 +1,4 @@
-import { isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
+import { isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { bytesOf } from './spool-input.ts'
 import { assertSpoolReader, type SpoolReader } from './spool-reader.ts'
 import type { SpoolInput } from './spool-store.ts'
@@ -76,7 +76,7 @@ export function mediaReader(
   })
 }
 
-/** The reader as it is now: what becomes of the object that was given changes neither facts nor source. */
+/** A fixed copy of the reader: later changes to the given object have no effect. */
 export function fixedMediaReader(reader: MediaReader): MediaReader {
   return mediaReader(reader, reader.stream.bind(reader))
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#hash'
-import { isBobbinError } from '../core/error.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { MEDIA_KINDS, Media, MODALITY_HAZARDS, type RawMedia } from './media.ts'
 import { bytesMedia, streamMedia } from './media-reader.ts'
 import { memorySpool } from './memory-spool.ts'
@@ -151,5 +151,16 @@ describe('Media', () => {
     const restored = Media.fromJSON(JSON.parse(JSON.stringify(media)), { spool })
     expect(restored).toEqual(media)
     expect(await bytesOf(restored)).toEqual([...BYTES])
+  })
+
+  it('refuses bytes that have changed on the spool', async () => {
+    const spool = memorySpool()
+    const stored = JSON.parse(JSON.stringify(await new Media(raw()).spooled(spool))) as unknown
+    const changed = await spool.write(new Uint8Array([137, 80, 78, 71, 0, 254]))
+    const media = Media.fromJSON(stored, { spool: { read: async () => changed } })
+    await expect(bytesOf(media)).rejects.toMatchObject({
+      code: 'E_SPOOL_CORRUPT',
+      data: { digest: sha256Hex(BYTES) },
+    })
   })
 })

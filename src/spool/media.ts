@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import { brandOf, isInstanceOf } from '../core/brand.ts'
-import { BobbinError } from '../core/error.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
 import { idField, trustField } from '../core/fields.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { parseOrThrow } from '../core/record.ts'
 import { unwaited } from '../core/thenable.ts'
-import { wrongInput } from '../core/wrong-input.ts'
+import type { TrustTier } from '../core/trust.ts'
+import { checkedBytes } from './checked-bytes.ts'
 import {
   fixedMediaReader,
   isMediaReader,
@@ -27,9 +29,7 @@ const fields = {
     v.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a MIME type such as image/png'),
   ),
   filename: idField,
-  /** Who vouches for the bytes. There is no default: only the maker knows. */
   trustTier: trustField,
-  /** What decoding the bytes can do to a model. There is no default either. */
   modalityHazard: v.picklist(MODALITY_HAZARDS, `must be one of ${MODALITY_HAZARDS.join(', ')}`),
 }
 
@@ -58,11 +58,8 @@ const storedMediaSchema = v.strictObject({
 export type RawMedia = v.InferInput<typeof rawMediaSchema>
 type MediaFields = Omit<v.InferOutput<typeof rawMediaSchema>, 'reader'>
 
-/** The fields of a media, as they were parsed. */
-export interface Media extends Readonly<MediaFields> {}
-
 /** A picture, sound, film or document: its bytes are read lazily and never become text. */
-export class Media {
+export class Media implements Readonly<MediaFields> {
   /** Accepts a `Media` or its raw form and gives a `Media`. */
   static readonly schema: v.GenericSchema<RawMedia | Media, Media> = v.pipe(
     v.lazy<v.GenericSchema<RawMedia | Media, RawMedia | Media>>((input) =>
@@ -70,6 +67,14 @@ export class Media {
     ),
     v.transform((input) => (Media.isMedia(input) ? input : new Media(input))),
   )
+
+  declare readonly kind: (typeof MEDIA_KINDS)[number]
+  declare readonly mimeType: string
+  declare readonly filename: string
+  /** Who vouches for the bytes. It has no default: only the maker knows. */
+  declare readonly trustTier: TrustTier
+  /** What decoding the bytes can do to a model. It has no default: only the maker knows. */
+  declare readonly modalityHazard: (typeof MODALITY_HAZARDS)[number]
 
   #reader: MediaReader
   #home: object | undefined
@@ -103,9 +108,13 @@ export class Media {
     return new Media({ ...rest, reader: streamMedia(open, { digest: sha256, byteLength }) })
   }
 
-  /** The bytes from the first on; each call opens the source anew. */
+  /**
+   * The bytes from the first on; each call opens the source anew. Bytes that are not those of the digest end with
+   * `E_SPOOL_CORRUPT`: use none of them before the end.
+   */
   stream(): AsyncIterable<Uint8Array> {
-    return unwaited(this.#reader.stream())
+    const bytes = unwaited(this.#reader.stream())
+    return this.digest === undefined ? bytes : checkedBytes(bytes, this.digest)
   }
 
   get byteLength(): number | undefined {
@@ -126,7 +135,7 @@ export class Media {
     options?: { readonly signal?: AbortSignal },
   ): Promise<this> {
     if (this.#home !== spool) {
-      const stored = spoolMedia(await spool.write(this.stream(), options))
+      const stored = spoolMedia(await spool.write(unwaited(this.#reader.stream()), options))
       this.#requireSame(stored, 'byteLength')
       this.#requireSame(stored, 'digest')
       this.#reader = stored

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#hash'
 import { type Clock, systemClock } from '../core/clock.ts'
-import { requireOptions } from '../core/wrong-input.ts'
+import { requireOptions } from '../core/error/wrong-input.ts'
 import { assertDigest } from './digest-name.ts'
 import { type BlockSource, indexedReader } from './indexed-reader.ts'
 import { BLOCK_BYTES, type LineIndex } from './line-index.ts'

@@ -19,14 +19,14 @@ export interface ReadLinesOptions {
   readonly count: number
   /** The most characters shown of one line (2,000, and never more than 65,536); longer lines are cut. */
   readonly maxLineChars?: number
-  /** The most characters in all (100,000); what does not fit is left for the next reading. */
+  /** The most characters in all (100,000); the next reading gives the rest. */
   readonly maxChars?: number
 }
 
-/** The lines that were read, and where to go on. */
+/** The lines that were read, and where to continue. */
 export interface ReadLinesResult {
   readonly lines: readonly LineText[]
-  /** Where to go on; absent when the lines asked for, or the spool, are at an end. */
+  /** Where to continue; absent at the end of the range or of the spool. */
   readonly nextLine?: number
 }
 

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 
 /** Nothing is stored under `digest`. */
 export function spoolNotFound(digest: string): BobbinError<'E_SPOOL_NOT_FOUND'> {
@@ -9,7 +9,7 @@ export function spoolNotFound(digest: string): BobbinError<'E_SPOOL_NOT_FOUND'> 
   )
 }
 
-/** What is stored under `digest` is not what was written; `part` says which part. */
+/** The bytes stored under `digest` differ from the bytes written; `part` says which part. */
 export function spoolCorrupt(digest: string, part: string): BobbinError<'E_SPOOL_CORRUPT'> {
   return new BobbinError(
     'E_SPOOL_CORRUPT',

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 import { unwaited } from '../core/thenable.ts'
 import type { SpoolInput } from './spool-store.ts'
 import { stopStream } from './unread-stream.ts'
@@ -6,10 +6,10 @@ import { stopStream } from './unread-stream.ts'
 /** How much of a string is encoded at once. */
 const STRING_SLICE = 256 * 1024
 
-/** What is read from, and the way to end it while it is waited for. */
+/** The chunks, and a way to stop the source while a read waits. */
 export interface Source {
   readonly bytes: AsyncGenerator<Uint8Array>
-  /** A generator that waits cannot be told to return: its source can. */
+  /** A waiting generator cannot return; its source can be stopped. */
   stop(): void
 }
 
@@ -138,7 +138,7 @@ function invalidInput(value: unknown, message: string): BobbinError<'E_SPOOL_INV
   return new BobbinError('E_SPOOL_INVALID_INPUT', message, { type: describe(value) })
 }
 
-/** What is one step away from bytes, and the step. */
+/** What to do with values that are nearly bytes. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^Promise$/, 'Await it first.'],
   [/^ArrayBuffer$/, 'Give its bytes: `new Uint8Array(buffer)`.'],

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 
 /**
  * Line-indexed text on a spool. Every read is bounded by its caller, and nothing is held in memory
@@ -16,7 +16,7 @@ export interface SpoolReader {
   stream(range?: ByteRange): AsyncIterable<Uint8Array>
   /** The byte offset at which `line` begins; `byteLength` when there is no such line. */
   lineStart(line: number): Promise<number>
-  /** The line that holds the byte at `offset`; the last line when `offset` lies behind it. */
+  /** The line that holds the byte at `offset`; the last line if `offset` is after the end. */
   lineAt(offset: number): Promise<number>
   /** Reads everything and throws `E_SPOOL_CORRUPT` unless it is what was written. */
   verify(): Promise<void>
@@ -49,7 +49,7 @@ export function assertSpoolReader(value: unknown): SpoolReader {
   )
 }
 
-/** The reader as it is now: what becomes of the object that was given changes neither facts nor source. */
+/** A fixed copy of the reader: later changes to the given object have no effect. */
 export function fixedSpoolReader(value: unknown): SpoolReader {
   const reader = assertSpoolReader(value)
   const { digest, byteLength, lineCount } = reader

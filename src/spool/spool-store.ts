@@ -1,6 +1,6 @@
 import type { SpoolReader } from './spool-reader.ts'
 
-/** What can be wound onto a spool: text, bytes, or a stream of either that is never held whole. */
+/** What a spool can store: text, bytes, or a stream of either, which is never held in memory as a whole. */
 export type SpoolInput =
   | string
   | Uint8Array
@@ -18,7 +18,7 @@ export interface SpoolStore {
   write(data: SpoolInput, options?: { readonly signal?: AbortSignal }): Promise<SpoolReader>
   /** Opens what was written under `digest`; `E_SPOOL_NOT_FOUND` when there is nothing. */
   read(digest: string): Promise<SpoolReader>
-  /** Removes one spool; false when there was none. */
+  /** Removes one spool; false if there is no such spool. */
   delete(digest: string): Promise<boolean>
   /** Every digest the store holds. */
   digests(): AsyncIterable<string>

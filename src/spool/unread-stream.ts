@@ -1,33 +1,33 @@
 import { unwaited } from '../core/thenable.ts'
 
-/** A stream of Node's, known by its shape: it ends the process when it fails and nobody listens. */
+/** A Node stream, recognised by its shape. Without a listener, its error ends the process. */
 interface NodeStream {
   on(event: 'error', listener: () => void): unknown
   destroy(): unknown
 }
 
 /**
- * Keeps a stream that may fail before anybody reads it from ending the process; whoever reads it is told of
- * the failure all the same. A promise that was not waited for is taken for such a stream.
+ * Prevents that a stream ends the process when it fails before it is read; the reader still receives the error. A
+ * promise that was not awaited is handled the same way.
  */
 export function holdErrors(data: unknown): void {
   attempt(() => (isNodeStream(data) ? data.on('error', ignore) : unwaited(data)))
 }
 
-/** Tells a stream that nobody goes on reading it. Never throws, and waits for nothing. */
+/** Stops a stream that is no longer read. Never throws, and does not wait. */
 export function stopStream(data: unknown): void {
   attempt(() => {
     if (isNodeStream(data)) {
       data.on('error', ignore)
       return data.destroy()
     }
-    // A stream of the web, or whoever holds its lock.
+    // A web stream, or the reader that holds its lock.
     if (has(data, 'cancel')) return data.cancel()
     return has(data, 'next') && has(data, 'return') ? data.return() : undefined
   })
 }
 
-/** Tells a stream that nobody will ever read it, also one that gives its iterator only when it is asked. */
+/** Stops a stream that will never be read, also one that has no iterator yet. */
 export function letGo(data: unknown): void {
   attempt(() => {
     const isOpen = has(data, 'next') || has(data, 'getReader') || isNodeStream(data)
@@ -50,7 +50,7 @@ function has<Name extends PropertyKey>(
   return typeof (data as Record<Name, unknown> | null | undefined)?.[name] === 'function'
 }
 
-/** What fails while it is put away is nobody's concern, at once or later. */
+/** Errors during the stop are ignored, synchronous or not. */
 function attempt(task: () => unknown): void {
   try {
     unwaited(task())

@@ -1,28 +1,31 @@
-import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { JsonObject, JsonValue } from '../core/json/json.ts'
+import type { TrustTier } from '../core/trust.ts'
 import type { WireReference } from '../core/wire-reference.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Effect } from '../tools/tool-options.ts'
 import type { GateDecision, GateRequest } from './gate.ts'
 
 /** The version that new entries carry; entries of every earlier version stay readable. */
-export const ENTRY_VERSION = 1
+export const ENTRY_VERSION = 2
 
-/** The key of every imported intent: nobody is asked about it, and nothing runs under it. */
+/** The key of every imported intent. Tools are never run or asked with it. */
 export const IMPORTED_KEY = 'imported'
 
-/** What a call was about to do, made durable before its handler starts. */
+/** What a call will do, made durable before its handler starts. */
 export interface Intent {
   /** The id that its `ToolCall` will have: unique in the conversation. */
   readonly id: string
   readonly tool: string
   readonly args: JsonObject
   readonly checksum: string
-  /** Absent when the tool declares none: it then counts as something that must not repeat. */
+  /** Absent if the tool declares none. The call then counts as one that must not repeat. */
   readonly effect?: Effect
   readonly idempotencyKey: string
   /** ISO 8601: when the call was announced. */
   readonly createdAt: string
   readonly wire?: WireReference
+  /** The taint that the call was judged by, where it was not free of any. */
+  readonly taint?: TrustTier
   /** The gate whose decision allows the call. */
   readonly gateId?: string
   /** The call whose arguments a person changed into these. */
@@ -38,12 +41,14 @@ export interface GateClosing {
   readonly decision?: GateDecision
 }
 
+/** How a turn began. */
 export interface TurnStart {
   /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
   readonly [key: string]: JsonValue | undefined
 }
 
+/** How a turn ended. */
 export interface TurnEnd {
   readonly status: 'completed' | 'stopped' | 'suspended' | 'aborted' | 'failed'
   readonly reason?: {
@@ -54,6 +59,25 @@ export interface TurnEnd {
   readonly usage?: JsonObject
 }
 
+/** One request to a model that gave a response; stored if its digest is known, or if something was shed. */
+export interface ModelCall {
+  /** The `response` of the items that it gave. */
+  readonly id: string
+  /** Which round of its turn, from 1. */
+  readonly iteration: number
+  /** What the budget took out of this request, and so out of all later ones. */
+  readonly shed?: {
+    /** The calls whose results became handles. */
+    readonly handles: readonly string[]
+    /** The places in the history of what was dropped, from 0. */
+    readonly dropped: readonly number[]
+  }
+  readonly digests: {
+    /** SHA-256 of the request's body in canonical form, without headers. Models that send no request have none. */
+    readonly request?: string
+  }
+}
+
 /** Something the operator should know: a warning, a recovery, a doubt. */
 export interface Note {
   readonly level: 'info' | 'warning' | 'error'
@@ -62,12 +86,16 @@ export interface Note {
   readonly data?: JsonValue
 }
 
-/** What each kind of entry holds. Records are their own `toJSON`, restored by their `fromJSON`. */
+/** The data of each kind of entry. Records are stored as their `toJSON` and restored by their `fromJSON`. */
 export interface EntryData {
   message: JsonObject
   thought: JsonObject
-  /** What stands in the history beside records: calls as they were asked for, and a provider's own items. */
-  'history-item': HistoryItem & { readonly id: string }
+  /** History items that are not records: calls as they were asked for, and a provider's own items. */
+  'history-item': HistoryItem & {
+    readonly id: string
+    /** ISO 8601: when a call was announced. Entries of earlier versions have none. */
+    readonly createdAt?: string
+  }
   intent: Intent
   /** A `ToolCall` as JSON; artifacts and media in it are references. */
   settlement: JsonObject
@@ -75,23 +103,25 @@ export interface EntryData {
   'gate-closed': GateClosing
   'turn-start': TurnStart
   'turn-end': TurnEnd
+  'model-call': ModelCall
   note: Note
 }
 
 /** The kinds of entry that a log holds. */
 export type EntryKind = keyof EntryData
 
-/** What a runner hands to `append`; the store adds the rest. */
+/** What a runner gives to `append`. The store adds the rest. */
 export type NewEntry = {
   [K in EntryKind]: { readonly kind: K; readonly turnId: string; readonly data: EntryData[K] }
 }[EntryKind]
 
-/** One line of a conversation's log: plain JSON, never changed once it is there. */
+/** One line of a conversation's log: plain JSON that never changes. */
 export type Entry = { [K in EntryKind]: EntryOf<K> }[EntryKind]
 
 /** A stored entry of one kind. */
 export interface EntryOf<K extends EntryKind> {
-  readonly v: typeof ENTRY_VERSION
+  /** The version that it was written with. */
+  readonly v: number
   readonly kind: K
   /** Place in the conversation, from 1, without gaps. */
   readonly seq: number

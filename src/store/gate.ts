@@ -1,26 +1,28 @@
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 
-/** How long a gate waits for its decision unless told otherwise. */
+/** How long a gate waits for its decision by default. */
 export const DEFAULT_GATE_MS = 24 * 60 * 60 * 1000
 
-/** What somebody is asked to decide. */
+/** A question that a person or another system has to decide. */
 export interface GateRequest {
   /** Unique in the conversation. */
   readonly id: string
-  /** Who asks: our own policy, or the provider. */
-  readonly type: 'approval' | 'provider-approval' | 'provider-consent'
-  /** Why our own policy asks; absent where the provider does. */
+  /** `approval` asks for a verdict on a call; `link` asks a person to open the URL in `context.url` and consent there. */
+  readonly kind: 'approval' | 'link'
+  /** Who asks: the runner's own policy, or the provider. */
+  readonly from: 'runner' | 'provider'
+  /** Why our own policy asks; absent if the provider asks. */
   readonly because?: GateCause
-  /** The call that waits, where there is one. */
-  readonly callId?: string
+  /** The id of the call that waits, if there is one: `ToolCall.id`. */
+  readonly toolCallId?: string
   readonly tool?: string
   /** The effective arguments: what the handler would get. */
   readonly args?: JsonObject
-  /** Over tool definition and effective arguments: what exactly the decision is about. */
+  /** Hash of tool definition and effective arguments: the decision is valid for these only. */
   readonly digest: string
   /** Epoch milliseconds; 24 hours after opening unless given. */
   readonly expiresAt?: number
-  /** Whatever the runner needs in order to go on, such as the provider's own request. */
+  /** What the runner needs to continue, such as the provider's own request. */
   readonly context?: JsonObject
 }
 
@@ -30,9 +32,10 @@ export interface GateRequest {
  */
 export type GateCause = 'tool' | 'trust' | 'effect'
 
+/** How a gate was decided; `edited` is an approval of other arguments. */
 export type GateVerdict = 'approved' | 'denied' | 'edited'
 
-/** What was decided, by whom. Authorising them is the application's job. */
+/** A decision and who made it. The application must check that they may decide. */
 export interface GateDecision {
   readonly verdict: GateVerdict
   readonly decidedBy: string
@@ -43,26 +46,26 @@ export interface GateDecision {
   readonly comment?: string
 }
 
-/** What a decision is made of; the store adds the time. */
+/** A decision as it is given to the store, which adds the time. */
 export interface NewGateDecision {
   readonly verdict: GateVerdict
   readonly decidedBy: string
   readonly args?: JsonObject
   readonly comment?: string
-  /** The digest that was shown to whoever decides; a gate with another one is not decided. */
+  /** The digest that was shown to the person who decides. A gate with another digest is not decided. */
   readonly digest?: string
 }
 
 /** `pending → approved | denied | edited → consumed`, or `expired` or `abandoned` instead. */
 export type GateState = 'pending' | GateVerdict | 'consumed' | 'expired' | 'abandoned'
 
-/** A decision that a turn waits for: a row that the store holds, changed by compare-and-set. */
+/** A decision that a turn waits for: a row in the store that changes by compare-and-set. */
 export interface Gate extends GateRequest {
   readonly conversation: string
   readonly turnId: string
   readonly openedAt: number
   readonly expiresAt: number
-  /** `expired` also when nobody has closed the gate yet but its time is over. */
+  /** A gate is `expired` as soon as its time is over. */
   readonly state: GateState
   readonly decision?: GateDecision
 }

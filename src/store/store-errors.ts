@@ -1,6 +1,6 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 
-/** There is no such conversation or gate. */
+/** The conversation or gate does not exist. */
 export function notFound(what: 'conversation' | 'gate', id: string): BobbinError<'E_NOT_FOUND'> {
   return new BobbinError(
     'E_NOT_FOUND',
@@ -37,7 +37,7 @@ export function gateState(
   )
 }
 
-/** A stored record is not what was stored. */
+/** A stored record has changed. */
 export function storeCorrupt(where: string, reason: string): BobbinError<'E_STORE_CORRUPT'> {
   return new BobbinError(
     'E_STORE_CORRUPT',
@@ -46,7 +46,7 @@ export function storeCorrupt(where: string, reason: string): BobbinError<'E_STOR
   )
 }
 
-/** Something handed to the store is not of the form that it takes. */
+/** Input of the store has a wrong form. */
 export function invalidInput(path: string, rule: string): BobbinError<'E_INVALID_STORE_INPUT'> {
   return new BobbinError('E_INVALID_STORE_INPUT', `\`${path}\` ${rule}.`, { path, rule })
 }

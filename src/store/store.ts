@@ -1,5 +1,4 @@
 import type { TrustTier } from '../core/trust.ts'
-import type { SmallText } from '../spool/small-text.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
@@ -7,43 +6,41 @@ import type { Gate, NewGateDecision } from './gate.ts'
 /** Results up to this size commit together with their settlement; larger ones go to the spool. */
 export const MAX_BLOB_BYTES = 64 * 1024
 
-/** How long a holder is thought alive without a sign of life. Safety rests on the epoch alone. */
+/** Lease length without renewal. Only the epoch protects the log; the lease says when it is free. */
 export const DEFAULT_LEASE_MS = 30_000
 
 /**
- * Append-only conversations with fencing, gates and small blobs. Whatever resolves is durable if
- * `durable` says so; whatever rejects has changed nothing.
+ * Append-only conversations with fencing, gates and small blobs. When a method resolves, its change is durable
+ * if `durable` is true. When it rejects, nothing has changed.
  */
 export interface Store {
-  /** False when everything dies with the process. */
+  /** False if everything is lost when the process ends. */
   readonly durable: boolean
   /** Where larger bytes belong, when the store brings its own. */
   readonly spool?: SpoolStore
 
   /**
-   * Becomes the one runner of a conversation, which is made if there is none; `E_CONVERSATION_BUSY` while
-   * another holder's lease runs. Every earlier epoch is fenced from then on.
+   * Takes a conversation, so that this runner alone may write to it, and makes it if it does not exist. Rejects
+   * with `E_CONVERSATION_BUSY` while the lease of another holder runs. Earlier epochs cannot write any more.
    */
   acquire(conversation: string, options: AcquireOptions): Promise<Lease>
-  /** Prolongs the lease; `E_STALE_RUNNER` when the epoch has passed to another. */
+  /** Prolongs the lease; `E_STALE_RUNNER` if another holder has taken the conversation. */
   renew(conversation: string, epoch: number, leaseMs?: number): Promise<Lease>
-  /** Ends the lease at once; does nothing when the epoch has passed to another. */
+  /** Ends the lease at once; does nothing if another holder has taken the conversation. */
   release(conversation: string, epoch: number): Promise<void>
 
   /**
-   * Adds all entries and blobs in one transaction, or none. `E_STALE_RUNNER` for an old epoch,
-   * `E_DUPLICATE_ENTRY` for an id that the conversation has under that kind, `E_GATE_STATE` when a gate
-   * cannot be closed that way. Gives the entries as stored, a `turn-end` with its seal; none of them
-   * when `readBack` is false. The data of an entry is plain JSON or a frozen record with a `toJSON`:
-   * `JSON.stringify` writes both, a structured clone does not.
+   * Adds all entries and blobs in one transaction, or none of them. Rejects with `E_STALE_RUNNER` for an old
+   * epoch, `E_DUPLICATE_ENTRY` for an id that the conversation has under that kind, and `E_GATE_STATE` if a
+   * gate cannot be closed that way. The data of an entry is plain JSON or a record with a `toJSON`; write both
+   * with `JSON.stringify`, because a structured clone loses the fields of a record.
    */
   append(
     conversation: string,
     epoch: number,
     entries: readonly NewEntry[],
-    blobs?: readonly StoredBlob[],
-    options?: { readonly readBack?: boolean },
-  ): Promise<readonly Entry[]>
+    blobs?: readonly Uint8Array[],
+  ): Promise<Appended>
 
   /** The log in order, read in pages; `from` is the first `seq` wanted. */
   entries(conversation: string, options?: { readonly from?: number }): AsyncIterable<Entry>
@@ -74,8 +71,8 @@ export interface Store {
    */
   openGates(conversation?: string): Promise<readonly Gate[]>
   /**
-   * Decides a pending gate by compare-and-set, from any process, without an epoch. `E_GATE_STATE` when it is
-   * decided, closed or expired already or is about something else, `E_NOT_FOUND` when there is none.
+   * Decides a pending gate by compare-and-set, from any process, without an epoch. Rejects with `E_GATE_STATE` if
+   * it is already decided, closed or expired, or has another digest, and with `E_NOT_FOUND` if it does not exist.
    */
   decideGate(conversation: string, id: string, decision: NewGateDecision): Promise<Gate>
 
@@ -86,17 +83,17 @@ export interface Store {
 
   /**
    * Removes a conversation, those of turns inside its calls, their gates, keys and the blobs that no other
-   * refers to; false when there was none. What it alone had on the spool goes with the next sweep, see `sweepSpool`.
+   * refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that only it used.
    */
   delete(conversation: string): Promise<boolean>
-  /** Looks for edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */
+  /** Finds edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */
   verify(options: VerifyOptions): Promise<VerifyReport>
   /**
    * The conversation as JSON Lines, one string per line without its line break, artifacts included.
-   * Keys, opaque provider state and providers' own items stay behind.
+   * Keys, opaque provider state and providers' own items are left out.
    */
   export(conversation: string, options?: { readonly spool?: SpoolStore }): AsyncIterable<string>
-  /** Reads what `export` gave into a new conversation, with a new key and new seals, or not at all. */
+  /** Reads an export into a new conversation, with a new key and new seals. All of it or nothing is stored. */
   import(
     lines: AsyncIterable<string> | Iterable<string>,
     options?: ImportOptions,
@@ -105,11 +102,13 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** What a store keeps beside its entries: bytes, or a text as the spool of small results gives it. */
-export type StoredBlob = Uint8Array | SmallText
-
-/** Whether it is a text; asked so that those of another copy of the package are texts too. */
-export const isText = (blob: StoredBlob): blob is SmallText => !ArrayBuffer.isView(blob)
+/** Where and when an append was stored. */
+export interface Appended {
+  /** The `seq` of its first entry; the others follow without gaps. */
+  readonly seq: number
+  /** Epoch milliseconds, by the store's clock: the `time` of its entries. */
+  readonly time: number
+}
 
 /** How to take a conversation: as whom, for how long, and whether by force. */
 export interface AcquireOptions {
@@ -178,19 +177,20 @@ export interface EntryQuery extends EntryFilter {
   readonly after?: string
 }
 
-/** Some of the entries that a query found, and where to go on. */
+/** One page of the entries that a query found. */
 export interface EntryPage {
   readonly entries: readonly FoundEntry[]
-  /** Give it as `after` to go on; absent on the last page. */
+  /** Pass it as `after` to get the next page; absent on the last page. */
   readonly next?: string
 }
 
+/** An entry that a query found, and its conversation. */
 export interface FoundEntry {
   readonly conversation: string
   readonly entry: Entry
 }
 
-/** Under which name an import goes in, and how far it is trusted. */
+/** The name of an imported conversation, and how far its results are trusted. */
 export interface ImportOptions {
   /** The name of the new conversation; its old one unless given. */
   readonly conversation?: string
@@ -202,7 +202,7 @@ export interface ImportOptions {
   readonly key?: Uint8Array
 }
 
-/** What an import brought in. */
+/** What an import stored. */
 export interface ImportReport {
   readonly conversation: string
   readonly entries: number
@@ -218,7 +218,7 @@ export interface VerifyOptions {
   readonly key?: Uint8Array
   /** Where larger bytes are; the store's own spool unless given. */
   readonly spool?: SpoolStore
-  /** Checks bytes of artifacts and media as well (default). */
+  /** Also checks the bytes of artifacts and media; true by default. */
   readonly artifacts?: boolean
 }
 
@@ -233,9 +233,9 @@ export interface VerifyReport {
   readonly sealed: number
 }
 
-/** One thing that is not as it was stored, and where. */
+/** One difference from what was stored, and where it is. */
 export interface VerifyFault {
-  /** What is wrong with which part. */
+  /** The kind of damage. */
   readonly fault: 'edited' | 'deleted' | 'inserted' | 'reordered' | 'unreadable' | 'seal-missing'
   readonly part: 'entry' | 'seal' | 'gate' | 'blob' | 'spool' | 'conversation'
   readonly seq?: number

@@ -5,7 +5,7 @@ import { ToolCall } from '../records/tool-call.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
-import { memoryStore } from './memory-store.ts'
+import { memoryStore } from './memory/memory-store.ts'
 import { storedResults } from './stored-results.ts'
 
 /** What a program reads back that has nothing but the store of a turn that ended. */

@@ -1,5 +1,5 @@
-import { BobbinError } from '../core/error.ts'
-import { wrongInput } from '../core/wrong-input.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
 import { memorySpool } from '../spool/memory-spool.ts'
 import { spoolNotFound } from '../spool/spool-errors.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
@@ -7,7 +7,7 @@ import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Store } from './store.ts'
 
 /**
- * Reads what the records of a store refer to: small results lie in the store itself, larger ones on its spool. Pass it
+ * Reads the results of stored records: small ones are in the store itself, larger ones on its spool. Pass it
  * to `ToolCall.fromJSON` or `Message.fromJSON` as `spool`, and their artifacts and media can be read again.
  */
 export function storedResults(
@@ -15,7 +15,7 @@ export function storedResults(
   given?: Pick<SpoolStore, 'read'>,
 ): Pick<SpoolStore, 'read'> {
   if (typeof (store as Store | null | undefined)?.blob !== 'function') {
-    throw wrongInput('storedResults', 'store', 'must be a store: small results lie in it')
+    throw wrongInput('storedResults', 'store', 'must be a store: it holds the small results')
   }
   const spool = given === undefined ? store.spool : given
   if (spool !== undefined && typeof (spool as SpoolStore | null)?.read !== 'function') {
@@ -31,7 +31,7 @@ export function storedResults(
       }
       const reader = await memorySpool().write(blob)
       if (reader.digest === digest) return reader
-      const message = `The stored result \`${digest}\` is not what was written: run \`verify\` on the store.`
+      const message = `The stored result \`${digest}\` has changed: run \`verify\` on the store.`
       throw new BobbinError('E_SPOOL_CORRUPT', message, { digest, part: 'blob' })
     },
   }

@@ -1,4 +1,4 @@
-import { wrongInput } from '../core/wrong-input.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
 
 /** One fact that an implementation must satisfy: hand `name` and `run` to any test framework. */
 export interface ConformanceCheck {

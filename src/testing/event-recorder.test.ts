@@ -5,7 +5,7 @@ import { eventRecorder } from './event-recorder.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 describe('eventRecorder', () => {
-  it('hears both buses in order, until it is stopped', async () => {
+  it('records both buses in order, until it is stopped', async () => {
     const model = scriptedModel([
       [{ thought: 'hm' }, { call: 'look', id: 'c1' }],
       [{ text: 'done' }],

@@ -1,7 +1,7 @@
-import { wrongInput } from '../core/wrong-input.ts'
-import type { Listener } from '../turn/event-bus.ts'
-import { CONTENT_EVENTS, OBSERVED_EVENTS } from '../turn/event-names.ts'
-import type { EventOrigin, FunctionalEvents, ObservedEvents } from '../turn/turn-events.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
+import type { Listener } from '../turn/events/event-bus.ts'
+import { CONTENT_EVENTS, OBSERVED_EVENTS } from '../turn/events/event-names.ts'
+import type { EventOrigin, FunctionalEvents, ObservedEvents } from '../turn/events/turn-events.ts'
 
 type AllEvents = FunctionalEvents & ObservedEvents
 type EventName = keyof AllEvents
@@ -16,7 +16,7 @@ export type RecordedEvent = {
   }
 }[EventName]
 
-/** What was heard so far, in the order in which it was told. */
+/** The events so far, in order. */
 export interface EventRecorder {
   readonly events: readonly RecordedEvent[]
   /** The names in order, both buses. */

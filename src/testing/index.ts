@@ -1,6 +1,6 @@
 export type { ConformanceCheck } from './conformance-check.ts'
 export { type EventRecorder, eventRecorder, type RecordedEvent } from './event-recorder.ts'
-export type { LoopbackFault } from './loopback-fault.ts'
+export type { LoopbackFault } from './loopback/loopback-fault.ts'
 export {
   type LoopbackExchange,
   type LoopbackOptions,
@@ -8,14 +8,14 @@ export {
   type LoopbackRequest,
   type LoopbackScript,
   loopbackProvider,
-} from './loopback-provider.ts'
+} from './loopback/loopback-provider.ts'
 export {
   type ScriptedModel,
   type ScriptedPart,
   type ScriptedStep,
   scriptedModel,
 } from './scripted-model.ts'
-export { spoolConformance } from './spool-conformance.ts'
-export type { OpenedStore, OpenStore } from './store-check.ts'
-export { storeConformance } from './store-conformance.ts'
+export { type OpenSpoolStore, spoolConformance } from './spool-conformance.ts'
+export type { OpenedStore, OpenStore } from './store/store-check.ts'
+export { storeConformance } from './store/store-conformance.ts'
 export { type TapedCall, type ToolTape, toolTape } from './tool-tape.ts'

@@ -1,4 +1,4 @@
-import { BobbinError } from '../core/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 
 /** Says what departed from a test's script. */
 export function scriptError(who: string, problems: readonly string[]): BobbinError<'E_SCRIPT'> {

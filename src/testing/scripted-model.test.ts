@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { byHand } from '../../test/turn-samples.ts'
-import { BobbinError } from '../core/error.ts'
-import type { ModelEvent } from '../model/model-event.ts'
-import { syntheticIds } from '../model/synthetic-id.ts'
+import { BobbinError } from '../core/error/error.ts'
+import type { ModelEvent } from '../model/events/model-event.ts'
+import { syntheticIds } from '../model/wire/synthetic-id.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 async function ask(model: ReturnType<typeof scriptedModel>, options = {}) {
@@ -51,18 +51,18 @@ describe('scriptedModel', () => {
     expect(first?.wire.origin).toBe('synthetic')
   })
 
-  it('keeps the text of arguments that are no JSON', async () => {
+  it('keeps the text of arguments that are not JSON', async () => {
     const events = await ask(scriptedModel([[{ call: 'add', args: '{"a":' }]]))
     expect(call(events)).toMatchObject({ rawArgs: '{"a":', fault: { rule: 'not-json' } })
   })
 
-  it('refuses a request behind its last step, at once and when it is done', async () => {
+  it('refuses a request after its last step, at once and when it is done', async () => {
     const model = scriptedModel([])
     await expect(ask(model)).rejects.toMatchObject({ code: 'E_SCRIPT' })
     expect(() => model.done()).toThrow(/request 1 came after the last of 0 steps/)
   })
 
-  it('counts steps that nobody asked for as an error', async () => {
+  it('counts unused steps as an error', async () => {
     const model = scriptedModel([[{ text: 'a' }], [{ text: 'b' }]])
     await ask(model)
     expect(model.remaining).toBe(1)
@@ -79,7 +79,7 @@ describe('scriptedModel', () => {
     expect((await ask(model)).map(({ type }) => type)).toEqual(['text'])
   })
 
-  it('waits until it is told to go on, or aborted', async () => {
+  it('waits until it is released or aborted', async () => {
     const gate = byHand()
     const model = scriptedModel([{ until: gate.promise }, { until: byHand().promise }])
     const waiting = ask(model)
@@ -104,7 +104,7 @@ describe('scriptedModel', () => {
     [['Hello.'], /step 1 must be a list of parts/],
     [[[], () => [{ text: 'Hello.' }]], /step 2 must be a list of parts/],
     [[{ text: 'Hello.' }], /step 1 has `text`, .*: put it in a list, `\[\{ … \}\]`/],
-    [[{ parts: [], usages: {} }], /step 1 has `usages`, which is no part of a step\.$/],
+    [[{ parts: [], usages: {} }], /step 1 has `usages`, which is not a part of a step\.$/],
     [[[{ txt: 'Hello.' }]], /parts of step 1 must each be one of text, thought, call, item/],
   ])('refuses a script by which it would say nothing: %j', (steps, why) => {
     expect(() => scriptedModel(steps as never)).toThrow(why)

@@ -1,8 +1,8 @@
-import { BobbinError } from '../core/error.ts'
-import { callArguments } from '../model/call-arguments.ts'
-import type { FinishReason } from '../model/finish-reason.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { callArguments } from '../model/events/call-arguments.ts'
+import type { FinishReason } from '../model/events/finish-reason.ts'
+import type { ModelEvent, UnfinishedCall, Usage } from '../model/events/model-event.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
-import type { ModelEvent, UnfinishedCall, Usage } from '../model/model-event.ts'
 import type { CallItem, HistoryItem } from '../records/history-item.ts'
 import { scriptError } from './script-error.ts'
 
@@ -35,7 +35,7 @@ export interface ScriptedStep {
 /** A model that says what its script says and remembers what it was asked. */
 export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[]
-  /** Steps that nobody has asked for yet. */
+  /** Steps that no request has used yet. */
   readonly remaining: number
   /** Throws `E_SCRIPT` when a request was unexpected or a step is left over. */
   done(): void
@@ -63,7 +63,7 @@ export function scriptedModel(
       if (problems.length > 0) throw scriptError('The scripted model', problems)
     },
     async *stream(request, options = {}) {
-      // What is sent is remembered as it was: the runner's list goes on growing.
+      // A copy, because the runner's list grows while the turn runs.
       requests.push({ ...request, items: [...request.items] })
       const given = steps[next++]
       if (given === undefined) {
@@ -107,7 +107,7 @@ function checkSteps(steps: unknown): void {
     if (stray !== undefined) {
       const isPart = PARTS.includes(stray)
       const wayOut = isPart ? ': put it in a list, `[{ … }]`' : ''
-      throw refuse(`step ${index + 1} has \`${stray}\`, which is no part of a step${wayOut}`)
+      throw refuse(`step ${index + 1} has \`${stray}\`, which is not a part of a step${wayOut}`)
     }
     const parts: unknown = Array.isArray(step) ? step : ((step as ScriptedStep).parts ?? [])
     const isKnown = (part: unknown) =>

@@ -5,15 +5,15 @@ import { SpooledTableArtifact } from '../artifacts/spooled-table-artifact.ts'
 import { base64ToBytes, bytesToBase64 } from '../core/base64.ts'
 import { checksum as checksumOf } from '../core/checksum.ts'
 import { concatBytes } from '../core/concat-bytes.ts'
-import type { JsonObject } from '../core/json.ts'
-import { isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
+import { isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { Settlement, ToolCall } from '../records/tool-call.ts'
 import type { ToolCallResults } from '../records/tool-call-results.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { Media } from '../spool/media.ts'
 import { bytesMedia } from '../spool/media-reader.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
-import type { CallSubject, Middleware } from '../turn/middleware.ts'
+import type { CallSubject, Middleware } from '../turn/call/middleware.ts'
 import { scriptError } from './script-error.ts'
 
 /** One call on a tape: plain JSON, so that a tape can be kept as a file. */
@@ -36,11 +36,11 @@ type TapedPart =
 
 /** Records what tools gave, and gives the same again to the same calls without running anything. */
 export interface ToolTape {
-  /** What was recorded, or what is left to replay it from. */
+  /** The recorded calls; while replaying, the calls that are left. */
   readonly calls: readonly TapedCall[]
   /** Lets every call run and keeps what it gave. */
   readonly record: Middleware
-  /** Answers every call from the tape, by checksum; one that is not on it is refused. */
+  /** Answers every call from the tape, by checksum; a call that is not on it is refused. */
   readonly replay: Middleware
   /** Throws `E_SCRIPT` when a replayed call was not on the tape or a taped one was never asked for. */
   done(): void
@@ -71,7 +71,7 @@ export function toolTape(
     throw wrongInput('toolTape', 'artifacts', 'must be a list of classes')
   }
   const left = [...calls]
-  /** When each of the calls was asked for: identical ones are told apart by nothing else. */
+  /** When each call was asked for: identical calls differ in nothing else. */
   const order = calls.map(() => 0)
   let asked = 0
   const unexpected: string[] = []

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isInstanceOf } from '../core/brand.ts'
+import { isInstanceOf } from '../core/error/brand.ts'
 import { plainZero } from '../core/fields.ts'
 import { record } from '../core/record.ts'
 import { Tokenizable } from './tokenizable.ts'
@@ -7,21 +7,23 @@ import { Tokenizable } from './tokenizable.ts'
 const IDENTIFIER_RULE = 'must be a non-empty string or a finite number'
 
 const identitySchema = v.strictObject({
-  /** For systems: a key that does not change. */
   identifier: v.union(
     [v.pipe(v.string(), v.nonEmpty()), v.pipe(v.number(), v.finite(), plainZero)],
     IDENTIFIER_RULE,
   ),
-  /** For the model: the name it reads. */
   representation: Tokenizable.schema,
 })
 
 /** Who said something: a stable identifier for systems, a name for the model. */
-export class Identity extends record(
-  'Identity',
-  'E_INVALID_INITIAL_IDENTITY_VALUE',
-  identitySchema,
-) {
+export class Identity
+  extends record('Identity', 'E_INVALID_INITIAL_IDENTITY_VALUE', identitySchema)
+  implements Readonly<v.InferOutput<typeof identitySchema>>
+{
+  /** A key for systems that does not change. */
+  declare readonly identifier: string | number
+  /** The name that the model reads. */
+  declare readonly representation: Tokenizable
+
   static isIdentity(value: unknown): value is Identity {
     return isInstanceOf(value, 'Identity')
   }

@@ -1,4 +1,4 @@
-import { charBefore, splitsPair } from '../core/cut-text.ts'
+import { charBefore, splitsPair } from '../core/error/cut-text.ts'
 
 /** Longest run of letters, marks or spaces that a tokenizer sees whole; natural text stays below it. */
 const MAX_RUN = 256

@@ -1,4 +1,4 @@
-import { wrongInput } from '../core/wrong-input.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
 import { splitLongRuns } from './long-runs.ts'
 
 /** A number of tokens, and whether it is only an estimate. */
@@ -10,24 +10,27 @@ export interface TokenCount {
 /** Counts the tokens of a text that holds no run long enough to be dangerous. */
 export type TokenCounter = (text: string) => number | Promise<number>
 
-/** The encodings whose counts are exact. */
-export const EXACT_ENCODINGS = [
-  'r50k_base',
-  'p50k_base',
-  'p50k_edit',
-  'cl100k_base',
-  'o200k_base',
-  'o200k_harmony',
-] as const
+/** The encodings whose counts are exact, one by one, so that bundlers can make each a chunk of its own. */
+export const TOKENIZERS: Readonly<Record<string, () => Promise<Tokenizer>>> = {
+  r50k_base: () => import('gpt-tokenizer/encoding/r50k_base'),
+  p50k_base: () => import('gpt-tokenizer/encoding/p50k_base'),
+  p50k_edit: () => import('gpt-tokenizer/encoding/p50k_edit'),
+  cl100k_base: () => import('gpt-tokenizer/encoding/cl100k_base'),
+  o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),
+  o200k_harmony: () => import('gpt-tokenizer/encoding/o200k_harmony'),
+}
 
-type ExactEncoding = (typeof EXACT_ENCODINGS)[number]
+/** The part of a tokenizer that counting needs. Its own types do not compile without those of a browser. */
+interface Tokenizer {
+  countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number
+}
 
 /** Texts beyond this are measured on their first part and scaled up: counting must stay bounded. */
 export const EXACT_LIMIT = 2_000_000
 const SLICE = 32_768
 
 const registered = new Map<string, TokenCounter>()
-const loaded = new Map<ExactEncoding, Promise<TokenCounter>>()
+const loaded = new Map<string, Promise<TokenCounter>>()
 
 /** Makes `encoding` count with `counter`; its counts are taken as exact. Returns the way to undo it. */
 export function registerTokenCounter(encoding: string, counter: TokenCounter): () => void {
@@ -78,34 +81,22 @@ export function roughTokens(text: string): number {
 
 function counterFor(encoding: string): TokenCounter | Promise<TokenCounter> | undefined {
   const own = registered.get(encoding)
-  if (own !== undefined || !isExact(encoding)) return own
+  const load = Object.hasOwn(TOKENIZERS, encoding) ? TOKENIZERS[encoding] : undefined
+  if (own !== undefined || load === undefined) return own
   let counter = loaded.get(encoding)
   if (counter === undefined) {
-    counter = loadTokenizer(encoding)
+    counter = loadTokenizer(load)
     loaded.set(encoding, counter)
     counter.catch(() => loaded.delete(encoding))
   }
   return counter
 }
 
-const isExact = (encoding: string): encoding is ExactEncoding =>
-  (EXACT_ENCODINGS as readonly string[]).includes(encoding)
-
-async function loadTokenizer(encoding: ExactEncoding): Promise<TokenCounter> {
-  const { countTokens: count } = await TOKENIZERS[encoding]()
+async function loadTokenizer(load: () => Promise<Tokenizer>): Promise<TokenCounter> {
+  const { countTokens: count } = await load()
   // Text such as `<|endoftext|>` is data here, never a special token.
   const asText = { disallowedSpecial: new Set<string>() }
   return (text) => count(text, asText)
-}
-
-/** Spelled out one by one so that bundlers can split each vocabulary into a chunk of its own. */
-const TOKENIZERS = {
-  r50k_base: () => import('gpt-tokenizer/encoding/r50k_base'),
-  p50k_base: () => import('gpt-tokenizer/encoding/p50k_base'),
-  p50k_edit: () => import('gpt-tokenizer/encoding/p50k_edit'),
-  cl100k_base: () => import('gpt-tokenizer/encoding/cl100k_base'),
-  o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),
-  o200k_harmony: () => import('gpt-tokenizer/encoding/o200k_harmony'),
 }
 
 /** Lets the event loop breathe between slices. */

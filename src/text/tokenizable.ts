@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { brandOf, isInstanceOf } from '../core/brand.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
 import { parseOrThrow } from '../core/record.ts'
-import { withShortcut } from '../core/shortcut.ts'
 import { countTokens, type TokenCount } from './token-count.ts'
 
 const RULE = 'must be a string or a Tokenizable'
@@ -9,15 +8,12 @@ const RULE = 'must be a string or a Tokenizable'
 /** Text that knows how many tokens it is; every text field of every record holds one. */
 export class Tokenizable {
   /** Accepts a string or an existing `Tokenizable` and gives a `Tokenizable`. */
-  static readonly schema: v.GenericSchema<string | Tokenizable, Tokenizable> = withShortcut(
-    v.pipe(
-      v.custom<string | Tokenizable>(
-        (input) => typeof input === 'string' || Tokenizable.isTokenizable(input),
-        RULE,
-      ),
-      v.transform((input) => (typeof input === 'string' ? new Tokenizable(input) : input)),
+  static readonly schema: v.GenericSchema<string | Tokenizable, Tokenizable> = v.pipe(
+    v.custom<string | Tokenizable>(
+      (input) => typeof input === 'string' || Tokenizable.isTokenizable(input),
+      RULE,
     ),
-    (input) => (typeof input === 'string' ? new Tokenizable(input) : undefined),
+    v.transform((input) => (typeof input === 'string' ? new Tokenizable(input) : input)),
   )
 
   readonly text: string

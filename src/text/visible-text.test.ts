@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cpuTime } from '../../test/cpu-time.ts'
+import { runs } from '../../test/runs.ts'
 import { escapeCodePoint, visibleText } from './visible-text.ts'
 
 /** Undoes the escapes by the one rule that the contract states. */
@@ -90,7 +91,7 @@ describe('visibleText', () => {
         expect(shown.isWellFormed()).toBe(true)
         expect(shown.replaceAll(/[\r\n\t]/g, '')).not.toMatch(/[\p{Cc}\u202a-\u202e\u200b\ufeff]/u)
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
   })
 

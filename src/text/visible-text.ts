@@ -1,4 +1,4 @@
-import { charBefore } from '../core/cut-text.ts'
+import { charBefore } from '../core/error/cut-text.ts'
 
 /** A code point as it is shown: `\u{202E}`. */
 export function escapeCodePoint(codePoint: number): string {
@@ -16,6 +16,11 @@ export function escapeCodePoint(codePoint: number): string {
 export function visibleText(text: string): string {
   if (!SUSPECT_ASCII.test(text)) return text
   return text.replace(SUSPECT, showUnlessInPlace)
+}
+
+/** The same without the way back: backslashes stay, so that text which is already shown stays as it is. */
+export function shownText(text: string): string {
+  return SUSPECT_ASCII.test(text) ? text.replace(UNSEEN, showUnlessInPlace) : text
 }
 
 /** Passes plain ASCII at once: most text is. */
@@ -38,6 +43,7 @@ const HIDDEN = [
 ].join('')
 
 /** With the `u` flag a surrogate in a class matches only where its other half is missing. */
+const UNSEEN = new RegExp(`[${HIDDEN}]`, 'gu')
 const SUSPECT = new RegExp(String.raw`\\(?=u\{[0-9A-F]{1,6}\})|[${HIDDEN}]`, 'gu')
 
 function showUnlessInPlace(char: string, offset: number, text: string): string {
@@ -98,7 +104,7 @@ function joinsLetters(text: string, offset: number): boolean {
 
 const isJoining = (char: string) => JOINING.test(char) && LETTER_OR_MARK.test(char)
 
-/** The code point behind the one unit at `offset`; empty at the end. */
+/** The code point after the one at `offset`; empty at the end. */
 function after(text: string, offset: number): string {
   const codePoint = text.codePointAt(offset + 1)
   return codePoint === undefined ? '' : String.fromCodePoint(codePoint)

@@ -1,17 +1,17 @@
-import type { JsonArray, JsonValue } from '../core/json.ts'
+import type { JsonArray, JsonValue } from '../core/json/json.ts'
 
-/** Lists with more items are compared by their content's number, not item by item. */
+/** Longer lists are compared by numbers for their contents, not item by item. */
 export const LONG = 64
 
 /** How many values small arguments may hold, in all their lists and objects. */
 const SMALL = 1_000
 
-/** Whether arguments are so few that looking at each of them many times takes no time. */
+/** Whether arguments are so small that checking each value many times is cheap. */
 export function isSmall(args: JsonValue): boolean {
   return count(args, SMALL) >= 0
 }
 
-/** What is left of `budget` after one for each value in `value`; below zero once it is used up. */
+/** `budget` minus the number of values in `value`; below zero once it is used up. */
 function count(value: JsonValue, budget: number): number {
   let left = budget - 1
   if (typeof value !== 'object' || value === null) return left
@@ -26,7 +26,7 @@ function count(value: JsonValue, budget: number): number {
 export function longListsWithRepeats(args: JsonValue): readonly JsonArray[] {
   const numbers = new Map<string, number>()
   const found: JsonArray[] = []
-  /** A number that equal values share: containers are known by the numbers of their members. */
+  /** Equal values get the same number; a container is identified by the numbers of its members. */
   const numberOf = (value: JsonValue): number => {
     const key = keyOf(value)
     const known = numbers.get(key)

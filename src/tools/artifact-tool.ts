@@ -1,6 +1,6 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
-import { BobbinError } from '../core/error.ts'
-import { isObject } from '../core/wrong-input.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { isObject } from '../core/error/wrong-input.ts'
 import type { Tokenizable } from '../text/tokenizable.ts'
 import type { InferArguments, InputSchema } from './input-schema.ts'
 import { Tool } from './tool.ts'
@@ -9,19 +9,19 @@ import type { ToolOptions } from './tool-options.ts'
 
 type Answer = string | Tokenizable
 
-/** What it takes to make an artifact tool: a tool's options, with an answer instead of an artifact. */
+/** The options of an artifact tool: those of a tool, with a text answer instead of an artifact. */
 export interface ArtifactToolOptions<S extends InputSchema = InputSchema>
   extends Omit<ToolOptions<S>, 'handler' | 'artifactConstructor'> {
   readonly handler: (args: InferArguments<S>, context: ToolContext) => Answer | Promise<Answer>
 }
 
 /**
- * A tool that answers questions about an artifact. Its answer is the result as it stands: wrapping
- * it in another artifact would invite the model to query what it got from querying.
+ * A tool that answers questions about an artifact. Its answer is plain text, never an artifact: otherwise the model would
+ * query the answers of its queries.
  */
 export class ArtifactTool<const S extends InputSchema = InputSchema> extends Tool<S> {
   constructor(options: ArtifactToolOptions<S>) {
-    // What is no object is refused as that of a tool is.
+    // The constructor of Tool refuses anything that is not an object.
     const given = options as Partial<ArtifactToolOptions<S>> | null | undefined
     if (isObject(given) && 'artifactConstructor' in given) throw noArtifacts()
     const handler = given?.handler

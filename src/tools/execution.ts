@@ -1,16 +1,16 @@
 import { checksum } from '../core/checksum.ts'
-import { BobbinError, isBobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
+import { BobbinError, isBobbinError } from '../core/error/error.ts'
+import { thrownText } from '../core/error/thrown-text.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { normalizeArguments } from '../core/json/strict-json.ts'
 import { isThenable } from '../core/thenable.ts'
-import { thrownText } from '../core/thrown-text.ts'
 import { unparsedArguments } from '../core/unparsed-arguments.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
-import { HandlerContext } from './handler-context.ts'
+import { handlerContext } from './handler-context.ts'
 import { issuesText, type Validation, type Validator } from './input-schema.ts'
 import type { ExecutionContext, ToolContext, ToolOutput } from './tool-context.ts'
 
-/** What execution needs of a tool. */
+/** The parts of a tool that execution needs. */
 export interface Executable {
   readonly name: string
   readonly validate: Validator
@@ -18,125 +18,58 @@ export interface Executable {
 }
 
 /**
- * Runs one call: checksum of the raw arguments, start event, validation unless admission did it,
- * handler, end event. Exactly one start and one end per call, whatever happens in between. What has not
- * to be waited for is there at once, and what fails at once is thrown.
+ * Runs one call: checksum of the raw arguments, start event, validation unless admission did it, handler, end event. Emits
+ * exactly one start and one end per call, whatever happens in between.
  */
-export function execute(
+export async function execute(
   tool: Executable,
   context: ExecutionContext,
   rawArgs: unknown,
-): ToolOutput | Promise<ToolOutput> {
-  const run = new Execution(tool, context, rawArgs)
-  run.start()
-  let output: ToolOutput | Promise<ToolOutput>
-  try {
-    output = run.output()
-  } catch (error) {
-    throw run.failed(error)
-  }
-  if (output instanceof Promise) return ended(run, output)
-  run.end()
-  return output
-}
-
-async function ended(run: Execution, pending: Promise<ToolOutput>): Promise<ToolOutput> {
-  let output: ToolOutput
-  try {
-    output = await pending
-  } catch (error) {
-    throw run.failed(error)
-  }
-  run.end()
-  return output
-}
-
-/** One run of a tool, between its two events. */
-class Execution {
-  readonly #tool: Executable
-  readonly #context: ExecutionContext
-  readonly #args: JsonObject | undefined
-  readonly #callId: string
-  readonly #fault: BobbinError | undefined
-  #startedAt = 0
-
-  constructor(tool: Executable, context: ExecutionContext, rawArgs: unknown) {
-    this.#tool = tool
-    this.#context = context
-    const known = context.validated?.checksum
-    if (known === undefined) {
-      const { args, error } = readArguments(rawArgs)
-      this.#args = args
-      this.#fault = error
-      this.#callId = checksum(tool.name, args)
-    } else {
-      this.#callId = known
-    }
-  }
-
-  start(): void {
-    const context = this.#context
-    this.#startedAt = timeOf(context)
-    if (context.emit === undefined || context.listens?.('toolExecutionStart') === false) return
-    emitSafely(context, {
-      type: 'toolExecutionStart',
-      callId: this.#callId,
-      toolCallId: context.toolCallId,
-      tool: this.#tool.name,
-      startedAt: this.#startedAt,
-    })
-  }
-
-  /** What the handler gives, if it may start at all. */
-  output(): ToolOutput | Promise<ToolOutput> {
-    const context = this.#context
-    if (this.#fault !== undefined) throw this.#fault
-    // An observer of the start may have aborted the call.
-    if (context.isAborted?.() ?? true) context.signal?.throwIfAborted()
-    // Nothing may come between the caller's look at its signal and the handler's start.
-    if (context.validated !== undefined) return this.#handle(context.validated.value)
-    return this.#validateAndHandle(this.#args ?? {})
-  }
-
-  async #validateAndHandle(args: JsonObject): Promise<ToolOutput> {
-    return this.#handle(await validatedArguments(this.#tool, args))
-  }
-
-  #handle(args: unknown): ToolOutput | Promise<ToolOutput> {
-    const tool = this.#tool
-    try {
-      const output = tool.handler(args, new HandlerContext(this.#context, this.#callId))
-      return isThenable(output) ? orWrapped(tool, output) : output
-    } catch (cause) {
-      throw wrapped(tool, cause)
-    }
-  }
-
-  end(code?: string): void {
-    const context = this.#context
-    if (context.emit === undefined || context.listens?.('toolExecutionEnd') === false) return
+): Promise<ToolOutput> {
+  const { validated, toolCallId } = context
+  const read = validated?.checksum === undefined ? readArguments(rawArgs) : undefined
+  const callId = read ? checksum(tool.name, read.args) : (validated?.checksum as string)
+  const startedAt = timeOf(context)
+  const event = { callId, toolCallId, tool: tool.name, startedAt }
+  const end = (code?: string) => {
     const isError = code !== undefined
-    const end: ToolExecutionEndEvent = {
+    const endedAt = timeOf(context)
+    emitSafely(context, {
       type: 'toolExecutionEnd',
-      callId: this.#callId,
-      toolCallId: context.toolCallId,
-      tool: this.#tool.name,
-      startedAt: this.#startedAt,
-      endedAt: timeOf(context),
+      ...event,
+      endedAt,
       isError,
       ...(isError && { code }),
-    }
-    emitSafely(context, end)
+    })
   }
-
-  /** Ends with what was thrown, and gives it back. */
-  failed(error: unknown): unknown {
-    this.end(isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR')
-    return error
+  emitSafely(context, { type: 'toolExecutionStart', ...event })
+  try {
+    if (read?.error !== undefined) throw read.error
+    const value = validated ? validated.value : await validatedArguments(tool, read?.args ?? {})
+    // An observer of the start may have aborted the call. No `await` may stand between this check and the handler.
+    if (context.isAborted !== false) context.signal?.throwIfAborted()
+    const output = await handled(tool, value, handlerContext(context, callId))
+    end()
+    return output
+  } catch (error) {
+    end(isBobbinError(error) ? error.code : 'E_TOOL_DOWNSTREAM_ERROR')
+    throw error
   }
 }
 
-/** Arguments that are not JSON still get a checksum, so that different broken calls stay different. */
+async function handled(
+  tool: Executable,
+  value: unknown,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  try {
+    return await tool.handler(value, context)
+  } catch (cause) {
+    throw wrapped(tool, cause)
+  }
+}
+
+/** Invalid arguments get a checksum too, so that different invalid calls stay different. */
 function readArguments(raw: unknown): { args: JsonObject; error?: BobbinError } {
   try {
     return { args: normalizeArguments(raw) }
@@ -164,36 +97,28 @@ async function validation(tool: Executable, args: JsonObject): Promise<Validatio
   }
 }
 
-async function orWrapped<T>(tool: Executable, pending: T | PromiseLike<T>): Promise<T> {
-  try {
-    return await pending
-  } catch (cause) {
-    throw wrapped(tool, cause)
-  }
-}
-
-/** Handlers and the functions inside schemas are the tool's own code, and may throw anything. */
+/** Handlers and schemas are code of the application, and may throw anything. */
 function wrapped(tool: Executable, cause: unknown): BobbinError {
   const message = `The tool \`${tool.name}\` failed: ${thrownText(cause)}`
   return new BobbinError('E_TOOL_DOWNSTREAM_ERROR', message, { tool: tool.name }, { cause })
 }
 
-/** A clock that fails costs a call neither its events nor its result: the system's stands in for it. */
+/** If the clock throws, the system's time is used: the call keeps its events and its result. */
 function timeOf(context: ExecutionContext): number {
   try {
-    // Called on its context, which may be an object with state of its own.
+    // Called as a method: the context may be an object with state.
     return context.now?.() ?? Date.now()
   } catch {
     return Date.now()
   }
 }
 
-/** Observers never change what a call does, nor do those that are async and fail later. */
+/** Observers never change a call, even if they throw or reject. */
 function emitSafely(
   context: ExecutionContext,
   event: ToolExecutionStartEvent | ToolExecutionEndEvent,
 ): void {
-  // A failing observer is the observer's fault; the bus that carries events reports it.
+  // The event bus reports observers that fail.
   try {
     const result: unknown = context.emit?.(event)
     if (isThenable(result)) result.then(undefined, () => undefined)

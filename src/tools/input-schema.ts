@@ -1,5 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { FromJsonSchema } from './json-schema-types.ts'
 
 /** A schema library's type that both validates and can describe itself as JSON Schema. */
@@ -15,31 +15,31 @@ export interface PlainJsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** What `Tool` accepts as its input schema. */
+/** The input schemas that `Tool` accepts. */
 export type InputSchema = SelfDescribingSchema | PlainJsonSchema
 
-/** What a handler gets: the schema's output after defaults and coercions. */
+/** The arguments of a handler: the schema's output after defaults and coercions. */
 export type InferArguments<S extends InputSchema> =
   S extends SelfDescribingSchema<infer _, infer Output> ? Output : FromJsonSchema<S>
 
-/** One thing that is wrong with a set of arguments. */
+/** One error in the arguments. */
 export interface ArgumentIssue {
   readonly path: string
   readonly rule: string
 }
 
-/** What is wrong with a set of arguments, in one line for whoever sent them. */
+/** The errors in the arguments, in one line. */
 export function issuesText(issues: readonly ArgumentIssue[]): string {
   return issues.map(({ path, rule }) => `\`${path || 'args'}\`: ${rule}`).join('; ')
 }
 
-/** The outcome of validating arguments: what the handler gets, or what to tell the model. */
+/** The result of validation: the value for the handler, or the errors for the model. */
 export type Validation =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly ArgumentIssue[] }
 
-/** Validates arguments once, at once where it can; transforms never run twice on the same call. */
-export type Validator = (args: JsonObject) => Validation | Promise<Validation>
+/** Validates arguments, once per call: a transform never runs twice. */
+export type Validator = (args: JsonObject) => Promise<Validation>
 
 /** True for a Standard Schema that both validates and gives JSON Schema. */
 export function isSelfDescribing(schema: unknown): schema is SelfDescribingSchema {

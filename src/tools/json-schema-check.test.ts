@@ -1,7 +1,8 @@
 import { Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../core/json.ts'
+import { runs } from '../../test/runs.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { jsonSchemaCheck } from './json-schema-check.ts'
 
 const rules = fc.constantFrom<JsonObject>(
@@ -29,7 +30,7 @@ describe('jsonSchemaCheck', () => {
         expect(jsonSchemaCheck(schema)(args, 8).length === 0).toBe(valid)
         verdicts.add(valid)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
     expect(verdicts.size).toBe(2)
   })

@@ -1,5 +1,5 @@
 import { dereference, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
-import type { JsonArray, JsonObject } from '../core/json.ts'
+import type { JsonArray, JsonObject } from '../core/json/json.ts'
 import { isSmall, LONG, longListsWithRepeats } from './argument-size.ts'
 
 /** One fault: where in the arguments, keys and indexes joined by dots, and what is wrong there. */
@@ -8,13 +8,12 @@ export interface SchemaFault {
   readonly message: string
 }
 
-/** More long lists with repeats than this are refused by their length wherever items have to differ. */
+/** With more long lists with repeats than this, every long list that must be unique is refused. */
 const COMPARED_LISTS = 16
 
 /**
- * Makes the check of arguments against plain JSON Schema. The library compares each item of a list with
- * each other, and copies all errors from level to level; a model decides on the length of both, so long
- * lists are compared here, and large arguments are checked up to their first fault.
+ * Compiles plain JSON Schema. The library compares every two items of a list, and copies all errors from level to level. A
+ * model chooses both lengths, so long lists are compared here, and large arguments are checked up to their first fault.
  */
 export function jsonSchemaCheck(
   jsonSchema: JsonObject,
@@ -33,21 +32,21 @@ export function jsonSchemaCheck(
   }
 }
 
-/** Leaves short lists to the library; long ones have to follow a rule that is made for each check. */
+/** Leaves short lists to the library; long ones get a rule that is set before each check. */
 function replaceUniqueItems(parts: readonly (Schema | boolean)[], ruleForLong: Schema): boolean {
   let isUsed = false
   for (const part of parts) {
     if (typeof part !== 'object' || part.uniqueItems !== true) continue
     isUsed = true
     delete part.uniqueItems
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, in data nobody awaits
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, in data that is never awaited
     const uniqueItems = { if: { maxItems: LONG }, then: { uniqueItems: true }, else: ruleForLong }
     part.allOf = [...(part.allOf ?? []), uniqueItems]
   }
   return isUsed
 }
 
-/** A long list holds nothing twice if it is none of those that do. */
+/** Long lists must not be among those with repeats. */
 function setRule(rule: Schema, repeating: readonly JsonArray[]): void {
   delete rule.not
   delete rule.maxItems
@@ -55,7 +54,7 @@ function setRule(rule: Schema, repeating: readonly JsonArray[]): void {
   else if (repeating.length > 0) rule.not = { enum: [...repeating] }
 }
 
-/** Errors that only say that something inside has errors of its own, which follow. */
+/** Keywords whose errors only point at other errors, which follow. */
 const SUMMARIES = new Set([
   '$ref',
   '$recursiveRef',
@@ -80,7 +79,7 @@ function faultsOf(errors: readonly OutputUnit[], limit: number): readonly Schema
     if (details.length === limit) break
     if (!SUMMARIES.has(error.keyword)) details.push(error)
   }
-  // Something that matches no alternative because there is none has no details.
+  // An empty `anyOf` has no details.
   return (details.length > 0 ? details : errors.slice(0, 1)).map(faultOf)
 }
 

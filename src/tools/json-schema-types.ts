@@ -1,4 +1,4 @@
-import type { JsonValue } from '../core/json.ts'
+import type { JsonValue } from '../core/json/json.ts'
 
 /** The TypeScript type of a literal JSON Schema, for the keywords that tools use every day. */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
@@ -37,7 +37,7 @@ type OfObject<S> = S extends { readonly properties: infer P }
     >
   : { [key: string]: JsonValue }
 
-/** Where the list is known as one of texts only, none of them is known to be there. */
+/** With a `required` of type `string[]`, no member is known to be required. */
 type Required<S> = S extends { readonly required: readonly (infer R)[] }
   ? string extends R
     ? never

@@ -1,11 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { brief } from '../core/cut-text.ts'
-import { BobbinError, isBobbinError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { PathCode } from '../core/json-error.ts'
-import { ARGUMENT_LIMITS, normalizeArguments } from '../core/strict-json.ts'
-import { isThenable } from '../core/thenable.ts'
-import { thrownText } from '../core/thrown-text.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { BobbinError, isBobbinError } from '../core/error/error.ts'
+import { thrownText } from '../core/error/thrown-text.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import type { PathCode } from '../core/json/json-error.ts'
+import { ARGUMENT_LIMITS, normalizeArguments } from '../core/json/strict-json.ts'
 import {
   type ArgumentIssue,
   type InputSchema,
@@ -16,13 +15,13 @@ import {
   type Validator,
 } from './input-schema.ts'
 
-/** A schema's two faces: the JSON Schema that a model is shown, and the check that runs. */
+/** A compiled schema: JSON Schema for the model, and the validator. */
 export interface CompiledSchema {
   readonly jsonSchema: JsonObject
   readonly validate: Validator
 }
 
-/** What a schema is for, in the words of the errors about it. */
+/** How errors name the schema. */
 export interface SchemaSubject {
   readonly name: string
   readonly path: string
@@ -38,7 +37,7 @@ const INPUT: SchemaSubject = {
 const MAX_ISSUES = 8
 const MAX_CHARS = 200
 
-/** Turns whatever schema the author chose into JSON Schema and a validator, or says what is missing. */
+/** Compiles a schema of any supported kind; throws if it cannot be used. */
 export function compileSchema(schema: InputSchema, subject = INPUT): CompiledSchema {
   try {
     return compile(schema, subject)
@@ -66,8 +65,8 @@ function compile(schema: InputSchema, subject: SchemaSubject): CompiledSchema {
 }
 
 /**
- * Programs make the same tools for every request, and describing a schema costs more than running the
- * tool. Schemas of libraries are values: none changes once it is made. Plain JSON Schema may.
+ * Programs make the same tools for every request, and describing a schema costs more than running the tool. The schemas of
+ * libraries never change, so they are compiled once. Plain JSON Schema may change.
  */
 const described = new WeakMap<SelfDescribingSchema, CompiledSchema>()
 
@@ -87,11 +86,19 @@ function objectSchema(subject: SchemaSubject, give: () => unknown): JsonObject {
     throw invalidSchema(subject, rule, `\`${root}\` ${rule}: ${why}. ${wayOut}`, cause)
   }
   if (json['type'] === 'object') return json
+  if (json['type'] === undefined) throw notSchema(subject, Object.keys(json)[0])
   const rule = 'must describe an object, whose members have names'
   throw invalidSchema(subject, rule, `\`${root}\` ${rule}. Wrap it, for example as { value: … }.`)
 }
 
-/** Some kits take the fields of an object without the object around them. */
+/** Most often the fields of an object, without the schema around them: `{ city: 'string' }`. */
+function notSchema(subject: SchemaSubject, field = 'city'): BobbinError {
+  const rule = "must be JSON Schema with `type: 'object'`"
+  const wayOut = `Write \`{ type: 'object', properties: { ${brief(field, 40)}: { type: 'string' } } }\`, or use a schema library, as in \`z.object({ … })\`.`
+  return invalidSchema(subject, rule, `\`${subject.name}\` ${rule}. ${wayOut}`)
+}
+
+/** Some kits accept the fields of an object without the object around them. */
 function bareFields(subject: SchemaSubject): BobbinError {
   const rule = 'must be a schema, and this is an object whose members are schemas'
   const message = `\`${subject.name}\` ${rule}. Wrap it, as in \`z.object({ … })\`.`
@@ -115,12 +122,10 @@ const invalidSchema = (
 ) => new BobbinError(code, message, { path, rule }, { cause })
 
 function standardValidator(schema: Extract<InputSchema, { '~standard': object }>): Validator {
-  // ArkType writes what its morphs give into what it is given, and arguments are frozen.
+  // ArkType's morphs write into their input, and arguments are frozen.
   const writes = schema['~standard'].vendor === 'arktype'
-  return (args) => {
-    const result = schema['~standard'].validate(writes ? structuredClone(args) : args)
-    return isThenable(result) ? Promise.resolve(result).then(validationOf) : validationOf(result)
-  }
+  return async (args) =>
+    validationOf(await schema['~standard'].validate(writes ? structuredClone(args) : args))
 }
 
 function validationOf(result: StandardSchemaV1.Result<unknown>): Validation {
@@ -132,7 +137,7 @@ function validationOf(result: StandardSchemaV1.Result<unknown>): Validation {
   }
 }
 
-/** Keys and values in it come from the model, which reads it: short, and without a full stop of its own. */
+/** Shortened, without a final full stop: paths and messages may contain keys and values that the model chose. */
 const issue = (path: string, message: string): ArgumentIssue => ({
   path: brief(path, MAX_CHARS),
   rule: brief(message, MAX_CHARS).replace(/\.$/, ''),
@@ -142,17 +147,11 @@ const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === 'object' ? segment.key : segment)
 
 function jsonSchemaValidator(jsonSchema: JsonObject): Validator {
-  let compiling: Promise<Validator> | undefined
-  let compiled: Validator | undefined
-  return (args) => {
-    if (compiled !== undefined) return compiled(args)
-    compiling ??= compileJsonSchema(jsonSchema).then((check) => {
-      return (compiled = (given) => {
-        const issues = check(given)
-        return issues.length === 0 ? { ok: true, value: given } : { ok: false, issues }
-      })
-    })
-    return compiling.then((check) => check(args))
+  let compiling: ReturnType<typeof compileJsonSchema> | undefined
+  return async (args) => {
+    compiling ??= compileJsonSchema(jsonSchema)
+    const issues = (await compiling)(args)
+    return issues.length === 0 ? { ok: true, value: args } : { ok: false, issues }
   }
 }
 

@@ -1,13 +1,13 @@
-import { brandOf, isInstanceOf } from '../core/brand.ts'
-import { brief } from '../core/cut-text.ts'
-import type { JsonObject } from '../core/json.ts'
+import { brandOf, isInstanceOf } from '../core/error/brand.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { thrownText } from '../core/error/thrown-text.ts'
+import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { parseOrThrow } from '../core/record.ts'
-import { thrownText } from '../core/thrown-text.ts'
 import type { TrustTier } from '../core/trust.ts'
-import { requireOptions } from '../core/wrong-input.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { type Executable, execute } from './execution.ts'
-import type { InputSchema, Validation, Validator } from './input-schema.ts'
+import type { InputSchema, Validation } from './input-schema.ts'
 import { compileSchema } from './schema-validation.ts'
 import type { ExecutionContext, ToolOutput } from './tool-context.ts'
 import {
@@ -16,26 +16,19 @@ import {
   type PolicyContext,
   type ProducedResult,
   type Reconciliation,
+  refuseStray,
   type ToolOptions,
   toolOptionsSchema,
 } from './tool-options.ts'
 
 type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
 
-interface Shortcuts {
-  run(tool: Tool, context: ExecutionContext, args: unknown): ToolOutput | Promise<ToolOutput>
-  validate(tool: Tool, args: JsonObject): Validation | Promise<Validation>
-  needsApproval(tool: Tool, args: unknown, context: PolicyContext): boolean | Promise<boolean>
-}
-
-let shortcuts: Shortcuts
-
 /** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
 export class Tool<S extends InputSchema = InputSchema> {
   readonly name: string
   readonly description: string
   readonly inputSchema: S
-  /** The input schema as JSON Schema 2020-12, as a model is shown it. */
+  /** The input schema as JSON Schema 2020-12, for the model. */
   readonly jsonSchema: JsonObject
   readonly artifactConstructor: (() => SpooledArtifactConstructor) | undefined
   readonly inline: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
@@ -52,8 +45,9 @@ export class Tool<S extends InputSchema = InputSchema> {
   readonly #approval: Approval
 
   constructor(options: ToolOptions<S>) {
+    refuseStray(options)
     const parsed = parseOrThrow('Tool', CODE, toolOptionsSchema, options as ToolOptions)
-    // What the schema calls a function, the type of the options knows better.
+    // The type of the options is more precise than the schema's "function".
     const given = parsed as unknown as ToolOptions<S>
     const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
     this.name = parsed.name
@@ -87,19 +81,22 @@ export class Tool<S extends InputSchema = InputSchema> {
   /** The only way to the handler: give it a context, then the arguments as the model supplied them. */
   executor(context: ExecutionContext = {}): (args: unknown) => Promise<ToolOutput> {
     requireOptions('tool.executor', context)
+    // A call that an executor runs by itself has no gate, no intent and no record.
+    if ('toolCallCount' in context) throw wrongInput('tool.executor', 'context', DISPATCH_CONTEXT)
     return async (args) => execute(this.#executable, context, args)
   }
 
-  /** Checks arguments against the input schema once, for admission; a schema that throws refuses. */
+  /** Checks arguments against the input schema. A schema that throws refuses them. */
   async validate(args: JsonObject): Promise<Validation> {
-    return this.#validate(args)
+    try {
+      return await this.#executable.validate(args)
+    } catch (error) {
+      const rule = `could not be checked: ${brief(thrownText(error), 200)}`
+      return { ok: false, issues: [{ path: '', rule }] }
+    }
   }
 
-  #validate(args: JsonObject): Validation | Promise<Validation> {
-    return checked(this.#executable, args)
-  }
-
-  /** Whether somebody must agree before this call runs. */
+  /** Whether this call needs approval before it runs. */
   async needsApproval(args: unknown, context: PolicyContext = {}): Promise<boolean> {
     return typeof this.#approval === 'function' ? this.#approval(args, context) : this.#approval
   }
@@ -107,65 +104,8 @@ export class Tool<S extends InputSchema = InputSchema> {
   [brandOf('Tool')](): boolean {
     return #executable in this
   }
-
-  static {
-    // A tool of another installed copy, or a class with a way of its own, is asked as everybody asks.
-    shortcuts = {
-      run: (tool, context, args) =>
-        #executable in tool && tool.executor === Tool.prototype.executor
-          ? execute(tool.#executable, context, args)
-          : tool.executor(plainContext(context))(args),
-      validate: (tool, args) =>
-        #executable in tool && tool.validate === Tool.prototype.validate
-          ? tool.#validate(args)
-          : checked(tool, args),
-      needsApproval: (tool, args, context) =>
-        #executable in tool &&
-        typeof tool.#approval === 'boolean' &&
-        tool.needsApproval === Tool.prototype.needsApproval
-          ? tool.#approval
-          : tool.needsApproval(args, context),
-    }
-  }
-}
-
-/** A context whose parts may be taken out of it and copied. */
-function plainContext(context: ExecutionContext): ExecutionContext {
-  const { signal, toolCallId, idempotencyKey, validated, secret } = context
-  return {
-    ...(signal && { signal }),
-    ...(toolCallId !== undefined && { toolCallId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...(validated && { validated }),
-    ...(secret && { secret: (name) => secret.call(context, name) }),
-    emit: (event) => context.emit?.(event),
-    progress: (update) => context.progress?.(update),
-    ...(context.spool && { spool: context.spool.bind(context) }),
-    now: () => context.now?.() ?? Date.now(),
-  }
-}
-
-/** A schema may hold code of its own; arguments that it throws on do not fit. */
-function checked(
-  tool: { readonly validate: Validator },
-  args: JsonObject,
-): Validation | Promise<Validation> {
-  try {
-    const result = tool.validate(args)
-    return result instanceof Promise ? result.catch(uncheckable) : result
-  } catch (error) {
-    return uncheckable(error)
-  }
-}
-
-function uncheckable(error: unknown): Validation {
-  const rule = `could not be checked: ${brief(thrownText(error), 200)}`
-  return { ok: false, issues: [{ path: '', rule }] }
-}
-
-/** What the methods of a tool do, without a promise where nothing has to be waited for. */
-export function toolShortcuts(): Shortcuts {
-  return shortcuts
 }
 
 const CODE = 'E_INVALID_INITIAL_TOOL_VALUE'
+const DISPATCH_CONTEXT =
+  'is the context of a dispatch, in which only the runner runs tools: return `{ calls: [{ tool, args }] }` from the executor'

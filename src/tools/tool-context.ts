@@ -1,5 +1,5 @@
-import type { JsonValue } from '../core/json.ts'
-import type { JsonCompatible } from '../core/json-compatible.ts'
+import type { JsonValue } from '../core/json/json.ts'
+import type { JsonCompatible } from '../core/json/json-compatible.ts'
 import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { Media } from '../spool/media.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
@@ -22,10 +22,10 @@ export type ToolOutput =
   | JsonOutput
   | undefined
 
-/** `R`, if a call can have such a result; else a type that says what in it is not JSON. */
+/** `R`, if a call can have such a result; else a type whose error says what is not JSON. */
 export type OutputOf<R> = R extends ToolOutput | void ? R : JsonCompatible<R>
 
-/** The same for what a handler returns, which may have to be waited for. */
+/** The same for the return type of a handler, which may be a promise. */
 export type ReturnedBy<R> = [R] extends [ToolOutput | Promise<ToolOutput>]
   ? R
   : R extends Promise<infer Later>
@@ -34,7 +34,7 @@ export type ReturnedBy<R> = [R] extends [ToolOutput | Promise<ToolOutput>]
       ? PromiseLike<OutputOf<Later>>
       : OutputOf<R>
 
-/** What a handler is given besides its arguments. */
+/** The context that a handler gets with its arguments. */
 export interface ToolContext {
   /** Aborts at the call's timeout or when the turn is aborted; pass it on to whatever you call. */
   readonly signal: AbortSignal
@@ -42,29 +42,31 @@ export interface ToolContext {
   readonly toolCallId: string | undefined
   /** The checksum of tool and arguments. */
   readonly callId: string
-  /** The same for every attempt at this call; hand it to services that deduplicate. */
+  /** The same for every attempt at this call; pass it to services that deduplicate. */
   readonly idempotencyKey: string
-  /** Reports what is under way, for whoever watches. */
+  /** Reports progress to observers. */
   progress<T>(update: T & JsonCompatible<T>): void
   /** A secret by name. Secrets reach handlers here and never through arguments. */
   secret(name: string): Promise<string>
-  /** Winds data onto the spool and wraps it, so that a handler can return several artifacts. */
+  /** Writes data to the spool as an artifact, so that a handler can return several. */
   spool<A extends Artifact>(data: SpoolInput, Class: SpooledArtifactConstructor<A>): Promise<A>
   spool(data: SpoolInput): Promise<Artifact>
 }
 
-/** What an executor may be given; every part has a sane absence. */
+/** The key under which a context carries the call around a handler, for turns that start inside it. */
+export const AROUND = Symbol('around')
+
+/** The context of `tool.executor`. Every part is optional. */
 export interface ExecutionContext {
+  readonly [AROUND]?: object
   readonly signal?: AbortSignal
+  /** Whether the signal has aborted, for a context that makes its signal when it is read. */
+  readonly isAborted?: boolean
   readonly toolCallId?: string
   readonly idempotencyKey?: string
-  /** Tells whether the signal has aborted, for those who make it only when it is asked for. */
-  isAborted?(): boolean
-  /** Arguments that admission read and validated already, with their checksum; neither is done again. */
+  /** Arguments that were read and validated already, with their checksum; neither is done again. */
   readonly validated?: { readonly value: unknown; readonly checksum?: string }
-  /** False when nobody would hear an event of this name: it is not made then. */
-  listens?(name: 'toolExecutionStart' | 'toolExecutionEnd'): boolean
-  /** Hears the start and the end of every execution. */
+  /** Receives the start and the end of every execution. */
   emit?(event: ToolExecutionStartEvent | ToolExecutionEndEvent): void
   progress?(update: JsonValue): void
   secret?(name: string): string | Promise<string>

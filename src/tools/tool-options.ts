@@ -1,7 +1,9 @@
 import * as v from 'valibot'
-import { brief } from '../core/cut-text.ts'
+import { brief } from '../core/error/cut-text.ts'
+import { BobbinError } from '../core/error/error.ts'
 import { jsonObjectField, trustField } from '../core/fields.ts'
-import type { PlainObject } from '../core/json.ts'
+import type { PlainObject } from '../core/json/json.ts'
+import { nearest } from '../core/options.ts'
 import type { TrustTier } from '../core/trust.ts'
 import {
   type Artifact,
@@ -12,9 +14,9 @@ import type { Media } from '../spool/media.ts'
 import type { InferArguments, InputSchema } from './input-schema.ts'
 import type { OutputOf, ReturnedBy, ToolContext, ToolOutput } from './tool-context.ts'
 
-/** What a call does to the world: nothing, something repeatable, or something that must not repeat. */
+/** The values of `effect`. */
 export const EFFECTS = ['read', 'idempotent', 'write'] as const
-/** What running a tool does to the world: nothing, the same however often, or something new each time. */
+/** The effect of a call: none (`read`), the same however often it runs (`idempotent`), or a new one each time (`write`). */
 export type Effect = (typeof EFFECTS)[number]
 
 /** Whether a call may run a second time: only where its tool declares so. */
@@ -30,26 +32,26 @@ export type CollisionPolicy = (typeof COLLISION_POLICIES)[number]
 /** A finished result as an `inline` function sees it. */
 export type ProducedResult = Artifact | readonly Artifact[] | Media | readonly Media[]
 
-/** What a policy function may look at. */
+/** The context of policy functions. */
 export interface PolicyContext {
   readonly conversation?: string
   readonly turnId?: string
   readonly toolCallId?: string
 }
 
-/** What `reconcile` found out about a call that nobody can be sure of. */
+/** The answer of `reconcile` about a call in doubt. */
 export type Reconciliation<Output = ToolOutput> =
   | { readonly happened: 'yes'; readonly output: Output }
   | { readonly happened: 'no' }
   | { readonly happened: 'unknown' }
 
-/** What it takes to make a tool; `R` is what its handler returns, `Q` what its `reconcile` finds. */
+/** The options of a tool; `R` is the return type of its handler, `Q` the output that `reconcile` finds. */
 export interface ToolOptions<
   S extends InputSchema = InputSchema,
   R = ToolOutput | Promise<ToolOutput>,
   Q = ToolOutput,
 > {
-  /** Letters, digits, `_` and `-`, at most 64: what every provider takes. */
+  /** Letters, digits, `_` and `-`, at most 64: every provider accepts this. */
   readonly name: string
   readonly description: string
   /**
@@ -62,11 +64,11 @@ export interface ToolOptions<
   readonly artifactConstructor?: () => SpooledArtifactConstructor
   /** Whether the model gets the result itself (default) or a handle to query it by. */
   readonly inline?: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
-  /** How far the output is trusted; `third-party` unless said otherwise. */
+  /** The trust of the output; `third-party` unless given. */
   readonly trust?: TrustTier
-  /** Undeclared counts as something that must not repeat. */
+  /** Without it, a call counts as one that must not repeat. */
   readonly effect?: Effect
-  /** Whether somebody must agree before the handler runs. */
+  /** Whether the call needs approval before the handler runs. */
   readonly approval?:
     | boolean
     | ((args: InferArguments<S>, context: PolicyContext) => boolean | Promise<boolean>)
@@ -77,11 +79,34 @@ export interface ToolOptions<
   readonly exclusive?: boolean
   /** `false` exempts a polling tool from the repeat guard. */
   readonly repeat?: boolean
-  /** Anything the application wants to find again on the tool. */
+  /** Data of the application, kept on the tool. */
   readonly meta?: PlainObject
   /** Lives for one request only, as forged artifact tools do. */
   readonly ephemeral?: boolean
   readonly onCollision?: CollisionPolicy
+}
+
+/** Names that other kits use. */
+const FOREIGN_NAMES: Readonly<Record<string, keyof ToolOptions>> = {
+  execute: 'handler',
+  run: 'handler',
+  func: 'handler',
+  parameters: 'inputSchema',
+  schema: 'inputSchema',
+  needsApproval: 'approval',
+}
+
+/** Refuses unknown options before missing ones are reported, and says which option is meant. */
+export function refuseStray(options: unknown): void {
+  if (typeof options !== 'object' || options === null) return
+  const names = Object.keys(toolOptionsSchema.entries)
+  const stray = Object.keys(options).find((name) => !names.includes(name))
+  if (stray === undefined) return
+  const meant = Object.hasOwn(FOREIGN_NAMES, stray) ? FOREIGN_NAMES[stray] : nearest(stray, names)
+  const wayOut = meant === undefined ? 'remove it' : `use \`${meant}\``
+  const rule = `is not an option of a tool: ${wayOut}`
+  const message = `\`Tool.${stray}\` ${rule}.`
+  throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: stray, rule })
 }
 
 const functionField = (rule: string) =>
@@ -101,11 +126,11 @@ const resolverField = v.pipe(
   }, 'must return SpooledArtifact or a class that extends it; to return media, return Media from the handler'),
 )
 
-/** The run-time check of `ToolOptions`; types cannot speak for JavaScript callers. */
+/** The run-time check of `ToolOptions`, for JavaScript callers. */
 export const toolOptionsSchema = v.strictObject({
   name: v.pipe(
     v.string(NAME_RULE),
-    // Tools often come from a list, and whoever made it wants to know which one it is.
+    // Tools often come from a list: name the one that is wrong.
     v.regex(/^[a-zA-Z0-9_-]{1,64}$/, ({ input }) => `${NAME_RULE}: \`${brief(input, 80)}\` is not`),
   ),
   description: v.string('must be a string that tells the model what the tool does'),

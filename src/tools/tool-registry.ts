@@ -1,5 +1,5 @@
-import { BobbinError } from '../core/error.ts'
-import { isIterable, wrongInput } from '../core/wrong-input.ts'
+import { BobbinError } from '../core/error/error.ts'
+import { isIterable, wrongInput } from '../core/error/wrong-input.ts'
 import { ArtifactTool } from './artifact-tool.ts'
 import { Tool } from './tool.ts'
 import type { CollisionPolicy } from './tool-options.ts'
@@ -8,8 +8,8 @@ import type { CollisionPolicy } from './tool-options.ts'
 const FORGED_PREFIX = 'artifact_'
 
 /**
- * The tools of a turn, by name. Only names that were registered are known, whatever objects inherit. One that is
- * frozen, as a runner's is, stays as it is.
+ * The tools of a turn, by name. Only registered names are known, not inherited ones such as `toString`. A frozen registry,
+ * such as a runner's, cannot change.
  */
 export class ToolRegistry implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>()
@@ -61,7 +61,7 @@ export class ToolRegistry implements Iterable<Tool> {
     return this
   }
 
-  /** The tools as they are now: the same list until one comes or goes. */
+  /** The current tools: the same list until one is added or removed. */
   get list(): readonly Tool[] {
     this.#list ??= Object.freeze([...this.#tools.values()])
     return this.#list
@@ -94,7 +94,7 @@ function requireOpen(registry: ToolRegistry, tool: string): void {
 function requireTool(tool: unknown): asserts tool is Tool {
   if (!Tool.isTool(tool)) {
     const rule = 'must be a Tool'
-    const message = `A registry holds tools only: what was registered ${rule}. Make it with \`new Tool({ … })\`.`
+    const message = `A registry holds tools only: the value ${rule}. Make it with \`new Tool({ … })\`.`
     throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: '', rule })
   }
   const isForged = tool.ephemeral && ArtifactTool.isArtifactTool(tool)

@@ -5,12 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cpuTime } from '../../test/cpu-time.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { BobbinError, isBobbinError } from '../core/error.ts'
-import type { JsonArray, JsonObject } from '../core/json.ts'
-import { normalizeArguments } from '../core/strict-json.ts'
+import { BobbinError, isBobbinError } from '../core/error/error.ts'
+import type { JsonArray, JsonObject } from '../core/json/json.ts'
+import { normalizeArguments } from '../core/json/strict-json.ts'
 import { Media } from '../spool/media.ts'
 import { Tool } from './tool.ts'
-import { toolShortcuts } from './tool-class.ts'
 import type { ToolOptions } from './tool-options.ts'
 
 const options = (overrides: Partial<ToolOptions> = {}): ToolOptions => ({
@@ -127,47 +126,17 @@ describe('Tool', () => {
   })
 })
 
-describe('toolShortcuts', () => {
-  it('asks a class that has a way of its own in that way', async () => {
-    class Own extends Tool {
-      override executor() {
-        return async () => 'own'
-      }
-      override async validate() {
-        return { ok: true as const, value: 'own' }
-      }
-      override async needsApproval() {
-        return true
-      }
-    }
-    const own = new Own(options())
-    const { run, validate, needsApproval } = toolShortcuts()
-    expect(await run(own, {}, {})).toBe('own')
-    expect(await validate(own, {})).toEqual({ ok: true, value: 'own' })
-    expect(await needsApproval(own, {}, {})).toBe(true)
-  })
-
-  it.each([
-    ['throws', throwing],
-    ['rejects', async () => throwing()],
-  ])('refuses the arguments where a way of its own %s', async (_, fail) => {
-    const own = Object.defineProperty(Object.create(new Tool(options())), 'validate', {
-      value: fail,
-    }) as Tool
-    const issues = [{ path: '', rule: expect.stringContaining('could not be checked') }]
-    expect(await toolShortcuts().validate(own, {})).toEqual({ ok: false, issues })
-  })
-
-  it('waits for nothing where nothing has to be waited for', () => {
-    const tool = new Tool({ ...options(), inputSchema: z.object({}), handler: () => 'now' })
-    const { run, validate, needsApproval } = toolShortcuts()
-    expect(run(tool, { validated: { value: {} } }, {})).toBe('now')
-    expect(validate(tool, {})).toEqual({ ok: true, value: {} })
-    expect(needsApproval(tool, {}, {})).toBe(false)
-  })
-})
-
 describe('Tool options', () => {
+  const plain = { name: 'a', description: 'Does a.', inputSchema: { type: 'object' } }
+  it.each([
+    [{ execute: () => 'x' }, '`Tool.execute` is not an option of a tool: use `handler`.'],
+    [{ efect: 'read' }, '`Tool.efect` is not an option of a tool: use `effect`.'],
+    [{ parameters: {} }, '`Tool.parameters` is not an option of a tool: use `inputSchema`.'],
+    [{ temperature: 1 }, '`Tool.temperature` is not an option of a tool: remove it.'],
+  ])('that are unknown are refused before missing ones: %j', (stray, message) => {
+    expect(() => new Tool({ ...plain, ...stray } as never)).toThrow(message)
+  })
+
   it('are read once: what was checked is what counts', async () => {
     let reads = 0
     const tool = new Tool({
@@ -259,6 +228,15 @@ describe('Tool.inputSchema', () => {
       return new Tool({ ...options(), inputSchema })
     })
     expect(tools.map(({ jsonSchema }) => jsonSchema['title'])).toEqual(['a', 'b'])
+  })
+
+  it('says what is missing around the names of its fields', () => {
+    const inputSchema = { city: 'string' }
+    expect(
+      () => new Tool({ name: 'a', description: '', inputSchema, handler: () => '' } as never),
+    ).toThrow(
+      "`Tool.inputSchema` must be JSON Schema with `type: 'object'`. Write `{ type: 'object', properties: { city: { type: 'string' } } }`, or use",
+    )
   })
 
   it('says how to make Valibot describe itself', () => {

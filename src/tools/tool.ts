@@ -7,8 +7,8 @@ import type { ToolOptions } from './tool-options.ts'
 export interface Tool<S extends InputSchema = InputSchema> extends ToolClass<S> {}
 
 /**
- * How tools are made. What a handler returns is checked here and is no part of the tool's type: a class cannot
- * say that, and types of users' own would stand in the declarations of everything that exports a tool.
+ * The constructor of tools. It checks the return type of the handler, which is not part of the tool's type: a class cannot
+ * express that, and users' own types would appear in the declarations of everything that exports a tool.
  */
 export interface ToolConstructor {
   new <
@@ -22,4 +22,5 @@ export interface ToolConstructor {
   readonly prototype: Tool
 }
 
-export const Tool: ToolConstructor = ToolClass as ToolConstructor
+// Not annotated as well: oxlint would then compare the two types, which takes it fifteen seconds.
+export const Tool = ToolClass as ToolConstructor

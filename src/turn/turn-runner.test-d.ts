@@ -2,17 +2,11 @@ import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
 import { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
-import type { OptionName } from './check-options.ts'
-import type { Executor } from './executor.ts'
-import type { Approve, GateAnswer } from './gate-answer.ts'
-import type { LogTail } from './log-tail.ts'
-import type { TurnStatus } from './outcome.ts'
-import type { TurnRunnerOptions } from './runner-options.ts'
-import type { ObservedEvents } from './turn-events.ts'
+import type { ObservedEvents } from './events/turn-events.ts'
+import type { Executor } from './executor/executor.ts'
+import type { Approve, GateAnswer } from './gates/gate-answer.ts'
+import type { StopReason } from './limits/outcome.ts'
 import type { TurnRunner } from './turn-runner.ts'
-
-// Every option is checked, and there is no other.
-expectTypeOf<keyof TurnRunnerOptions>().toEqualTypeOf<OptionName>()
 
 // Whoever decides may do so at once.
 expectTypeOf<(request: GateRequest) => boolean>().toExtend<Approve>()
@@ -27,14 +21,17 @@ type Told<
 > = ObservedEvents[Name][Key]
 expectTypeOf<Told<'gateDecided', 'decision'>>().toEqualTypeOf<'approved' | 'denied' | 'edited'>()
 expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
-  'IN_DOUBT' | 'LATE_RESULT' | 'MODEL_RETRY' | 'UNDECLARED_EFFECT'
+  | 'IN_DOUBT'
+  | 'LATE_RESULT'
+  | 'MODEL_RETRY'
+  | 'RESULT_TOO_LARGE'
+  | 'THINKING_LEFT_OUT'
+  | 'UNDECLARED_EFFECT'
 >()
 expectTypeOf<'middleware' | 'turn-end' | 'toolCall' | 'warning'>().toExtend<
   Told<'error', 'where'>
 >()
 expectTypeOf<'error'>().not.toExtend<Told<'error', 'where'>>()
-
-expectTypeOf<LogTail['lastEnd']>().toEqualTypeOf<TurnStatus | undefined>()
 
 // The output is what the schema says, of whatever kind the schema is.
 declare const runner: TurnRunner
@@ -54,6 +51,15 @@ expectTypeOf(byInline.output).toEqualTypeOf<{ n: number } | undefined>()
 const byZod = await runner.stream({ ...input, output: z.object({ cause: z.string() }) }).outcome
 expectTypeOf(byZod.output).toEqualTypeOf<{ cause: string } | undefined>()
 expectTypeOf((await runner.run(input)).output).toEqualTypeOf<unknown>()
+
+// The status says which of the two is there.
+if (byZod.status === 'completed') {
+  expectTypeOf(byZod.output).toEqualTypeOf<{ cause: string }>()
+  expectTypeOf(byZod.reason).toEqualTypeOf<undefined>()
+} else {
+  expectTypeOf(byZod.reason).toEqualTypeOf<StopReason>()
+  expectTypeOf(byZod.output).toEqualTypeOf<undefined>()
+}
 
 // Arguments may be what an interface describes, and neither lists nor functions.
 interface Query {

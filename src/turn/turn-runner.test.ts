@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
-import { ArgumentPreview } from '../model/argument-preview.ts'
+import { ArgumentPreview } from '../model/events/argument-preview.ts'
 import type { Model } from '../model/model.ts'
 import type { SpoolReader } from '../spool/spool-reader.ts'
-import { memoryStore } from '../store/memory-store.ts'
+import { memoryStore } from '../store/memory/memory-store.ts'
 import { eventRecorder } from '../testing/event-recorder.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { Tool } from '../tools/tool.ts'
-import type { Executor } from './executor.ts'
+import type { Executor } from './executor/executor.ts'
 import { TurnRunner } from './turn-runner.ts'
 
 const add = new Tool({
@@ -376,7 +376,10 @@ describe('TurnRunner', () => {
       'a timeout that is no number',
       { executor: async () => ({ answer: '' }), timeoutMs: Number.NaN },
     ],
-    ['a short secret', { executor: async () => ({ answer: '' }), secret: new Uint8Array(8) }],
+    [
+      'a short secret',
+      { executor: async () => ({ answer: '' }), conversationSecret: new Uint8Array(8) },
+    ],
   ])('refuses options with %s', (_, options) => {
     expect(() => new TurnRunner(options)).toThrow(/TurnRunner/)
   })

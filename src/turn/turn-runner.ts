@@ -1,24 +1,29 @@
 import { notFound } from '../store/store-errors.ts'
 import type { InferArguments } from '../tools/input-schema.ts'
-import { addUserMessage, checkInput, checkRecover, checkResume } from './begin-turn.ts'
-import { EventBus, type Listener } from './event-bus.ts'
-import { checkListener } from './event-names.ts'
-import { decisionsOf, gateDecided } from './gate-answer.ts'
-import type { TurnOutcome } from './outcome.ts'
-import { runTurn } from './run-turn.ts'
-import { type RunnerSettings, runnerSettings, type TurnRunnerOptions } from './runner-options.ts'
-import type { OutputSchema } from './structured-output.ts'
-import type { Turn } from './turn.ts'
+import { EventBus, type Listener } from './events/event-bus.ts'
+import { checkListener } from './events/event-names.ts'
 import type {
   FunctionalEventName,
   FunctionalEvents,
   ObservedEventName,
   ObservedEvents,
-} from './turn-events.ts'
-import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
+} from './events/turn-events.ts'
+import { decisionsOf, gateDecided } from './gates/gate-answer.ts'
+import type { TurnOutcome } from './limits/outcome.ts'
+import { addUserMessage, checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
+import { runTurn } from './loop/run-turn.ts'
+import type { OutputSchema } from './loop/structured-output.ts'
+import type { Turn } from './loop/turn.ts'
+import type { RecoverInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
+import { innerTurns } from './nested/inner-turns.ts'
+import {
+  type RunnerSettings,
+  runnerSettings,
+  type TurnRunnerOptions,
+} from './options/runner-options.ts'
 import { type TurnStream, turnStream } from './turn-stream.ts'
 
-/** What an answer holds that fits the schema: read from it as a tool's arguments are. */
+/** The type of an answer that fits the schema. */
 type AnswerOf<S extends OutputSchema> = InferArguments<S>
 
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
@@ -28,8 +33,8 @@ export class TurnRunner {
   readonly #content: EventBus<FunctionalEvents>
 
   constructor(options: TurnRunnerOptions) {
-    this.#settings = runnerSettings(options)
-    // An observer of errors that fails itself is not told of its own failure.
+    this.#settings = runnerSettings(options, innerTurns)
+    // An `error` observer that throws does not get its own error.
     this.#observed = new EventBus((error, where, origin) => {
       if (where !== 'error') this.#observed.emit('error', { error, where }, origin)
     })
@@ -38,7 +43,7 @@ export class TurnRunner {
     )
   }
 
-  /** Hears the content of turns; gives the way to stop. */
+  /** Listens to the content of turns; returns a function that stops it. */
   on<Name extends FunctionalEventName>(
     name: Name,
     listener: Listener<FunctionalEvents[Name]>,
@@ -47,7 +52,7 @@ export class TurnRunner {
     return this.#content.on(name, listener)
   }
 
-  /** Watches how turns go; removing every observer changes nothing. */
+  /** Observes turns. Removing every observer changes nothing. Returns a function that stops it. */
   observe<Name extends ObservedEventName>(
     name: Name,
     listener: Listener<ObservedEvents[Name]>,
@@ -65,7 +70,7 @@ export class TurnRunner {
   ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkInput(input)
     const begin = (turn: Turn) => addUserMessage(turn, input)
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'abandon', begin })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
     return outcome as TurnOutcome<AnswerOf<S>>
   }
 
@@ -73,7 +78,7 @@ export class TurnRunner {
   stream<const S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
   ): TurnStream<AnswerOf<S>> {
-    // Input that is none is refused in the loop, like every other, and in the same words.
+    // Non-object input throws inside the loop, with the same error as any other invalid input.
     const isInput = typeof input === 'object' && (input as TurnInput | null) !== null
     const given = isInput ? input.conversation : undefined
     const conversation = given === undefined ? this.#settings.ids() : given
@@ -82,7 +87,7 @@ export class TurnRunner {
     )
   }
 
-  /** Answers gates and goes on where the turn was suspended. A decision that does not hold is refused. */
+  /** Answers gates and continues the suspended turn. Invalid decisions are refused. */
   async resume<const S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
   ): Promise<TurnOutcome<AnswerOf<S>>> {
@@ -96,17 +101,17 @@ export class TurnRunner {
       const origin = Object.freeze({ turnId: gate.turnId, conversation })
       this.#observed.emit('gateDecided', gateDecided(gate), origin)
     }
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'resume' })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'resume' })
     return outcome as TurnOutcome<AnswerOf<S>>
   }
 
-  /** Picks up what a dead process left: finishes what is safe, surfaces what is in doubt, and goes on. */
+  /** Continues after a crash: finishes what is safe, settles the rest as in doubt, then continues the turn. */
   async recover<const S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
   ): Promise<TurnOutcome<AnswerOf<S>>> {
     const seed = checkRecover(input)
     await this.#requireConversation(input.conversation)
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { policy: 'recover' })
+    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'recover' })
     return outcome as TurnOutcome<AnswerOf<S>>
   }
 
@@ -114,7 +119,7 @@ export class TurnRunner {
     return { content: this.#content, observed: this.#observed }
   }
 
-  /** Going on with a conversation must not make a new one by a slip of its name. */
+  /** Refuses an unknown conversation: a typing error must not create a new one. */
   async #requireConversation(id: string): Promise<void> {
     const known = await this.#settings.store.conversation(id)
     if (known === undefined) throw notFound('conversation', id)

@@ -1,8 +1,8 @@
-import type { Listener } from './event-bus.ts'
-import { CONTENT_EVENTS } from './event-names.ts'
-import type { TurnOutcome } from './outcome.ts'
-import type { FunctionalEventName, FunctionalEvents } from './turn-events.ts'
-import type { TurnInput } from './turn-input.ts'
+import type { Listener } from './events/event-bus.ts'
+import { CONTENT_EVENTS } from './events/event-names.ts'
+import type { FunctionalEventName, FunctionalEvents } from './events/turn-events.ts'
+import type { TurnOutcome } from './limits/outcome.ts'
+import type { TurnInput } from './loop/turn-input.ts'
 
 /** One piece of a turn's content, named. */
 export type TurnEvent = {
@@ -10,14 +10,14 @@ export type TurnEvent = {
 }[FunctionalEventName]
 
 /**
- * A turn's content as it comes, and its outcome. Leaving the loop early aborts the turn and waits for its end;
- * a turn that cannot even begin throws in the loop.
+ * A turn's content as an async iterable, and its outcome. Leaving the loop early aborts the turn and waits for its end. A turn
+ * that cannot start throws inside the loop.
  */
 export interface TurnStream<Output> extends AsyncIterable<TurnEvent> {
   readonly outcome: Promise<TurnOutcome<Output>>
 }
 
-/** Whatever tells of the content of turns. */
+/** A source of content events. */
 interface ContentSource {
   on<Name extends FunctionalEventName>(
     name: Name,
@@ -25,14 +25,14 @@ interface ContentSource {
   ): () => void
 }
 
-/** Runs a turn and queues its content for whoever iterates. */
+/** Runs a turn and queues its content for the iteration. */
 export function turnStream<Output>(
   runner: ContentSource,
   input: TurnInput & { readonly conversation: string },
   run: (input: TurnInput) => Promise<TurnOutcome<Output>>,
 ): TurnStream<Output> {
   let queue: TurnEvent[] = []
-  /** What is read next, last first: taking the first of a long list moves all the others. */
+  /** The next events, last first: `shift` on a long list is slow. */
   let ahead: TurnEvent[] = []
   const take = () => {
     if (ahead.length === 0) {
@@ -41,7 +41,7 @@ export function turnStream<Output>(
     }
     return ahead.pop()
   }
-  /** Whoever waits for more: one stream may be read in several places. */
+  /** The iterations that wait for more: one stream may have several. */
   let waiting: (() => void)[] = []
   const wake = () => {
     const all = waiting
@@ -51,7 +51,7 @@ export function turnStream<Output>(
   let isOver = false
   const abort = new AbortController()
   const { conversation, signal: given } = input
-  // One that is none is left for the turn to refuse.
+  // The turn itself refuses an invalid signal.
   const isSignal = given === undefined || given === null || given instanceof AbortSignal
   const joined = given && isSignal ? AbortSignal.any([given, abort.signal]) : abort.signal
   const signal = isSignal ? joined : given

@@ -1,4 +1,4 @@
-import type { WireAdapter } from '../model/wire-adapter.ts'
+import type { WireAdapter } from '../model/wire/wire-adapter.ts'
 import { messagesAdapter } from '../providers/anthropic/adapter.ts'
 import { foundryAdapter } from '../providers/foundry/adapter.ts'
 import { geminiAdapter } from '../providers/gemini/adapter.ts'

@@ -1,4 +1,4 @@
-import { isObject, wrongInput } from '../core/wrong-input.ts'
+import { isObject, wrongInput } from '../core/error/wrong-input.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 
 type Test = (value: unknown) => boolean
@@ -25,7 +25,7 @@ const parts: readonly [Test, string] = [
   "must be a list of parts, such as `[{ type: 'text', text: '…' }]`",
 ]
 
-/** A call has these, whoever settles it. */
+/** Every call has these. */
 const call: Rules = { id: string, tool: string, args: object, wire: object }
 
 /** What an encoder relies on, by the type of an item. */
@@ -37,7 +37,7 @@ const RULES: Readonly<Record<HistoryItem['type'], Rules>> = {
   raw: { api: string, value: [(value) => value !== undefined, 'must be the value of the wire'] },
 }
 
-/** Refuses what is no item of a history; items from a file or a client have no types to speak for them. */
+/** Refuses a value that is not an item of a history: items from a file or a client are not type-checked. */
 export function checkItem(item: unknown, position: number): asserts item is HistoryItem {
   const refuse = (path: string, rule: string) =>
     wrongInput('wire.encode', `items[${position}]${path}`, rule)

@@ -1,9 +1,9 @@
-import { BobbinError, isBobbinError } from '../core/error.ts'
+import { BobbinError, isBobbinError } from '../core/error/error.ts'
+import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { IdLedger } from '../core/ids.ts'
-import { isIterable, isObject, requireOptions, wrongInput } from '../core/wrong-input.ts'
-import type { EncodeOptions } from '../model/encoder.ts'
-import type { Finish } from '../model/model-event.ts'
-import { randomSecret, syntheticIds } from '../model/synthetic-id.ts'
+import type { Finish } from '../model/events/model-event.ts'
+import type { EncodeOptions } from '../model/wire/encode-groups.ts'
+import { randomSecret, syntheticIds } from '../model/wire/synthetic-id.ts'
 import type {
   DecodeContext,
   Decoding,
@@ -11,7 +11,7 @@ import type {
   Violation,
   WireAdapter,
   WireApi,
-} from '../model/wire-adapter.ts'
+} from '../model/wire/wire-adapter.ts'
 import type {
   CallItem,
   HistoryItem,
@@ -23,8 +23,8 @@ import { adapters } from './adapters.ts'
 import { checkItem } from './check-item.ts'
 import { shapeViolations } from './shape-rule.ts'
 
-export type { Repair } from '../model/encoder.ts'
-export type { Violation, WireApi } from '../model/wire-adapter.ts'
+export type { EncodeOptions, Repair } from '../model/wire/encode-groups.ts'
+export type { Violation, WireApi } from '../model/wire/wire-adapter.ts'
 export type { HistoryItem } from '../records/history-item.ts'
 
 /** From what a codec mints ids. */
@@ -98,13 +98,9 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
           'must be a list, such as `decode` gives as `items`',
         )
       }
-      const encoder = adapter.encoder(encodeOptions)
-      let position = 0
-      for (const item of items) {
-        checkItem(item, position++)
-        encoder.push(item)
-      }
-      return encoder.part()
+      const history = [...items]
+      history.forEach(checkItem)
+      return adapter.encode(history, encodeOptions)
     },
     validate: (payload) => {
       const misshapen = shapeViolations(api, payload)
@@ -118,14 +114,14 @@ function adapterOf(api: unknown): WireAdapter {
   if (adapter !== undefined) return adapter
   const known = adapters.map((candidate) => candidate.api)
   const names = known.map((name) => `\`${name}\``).join(', ')
-  const message = `\`${String(api)}\` is no protocol that \`wire\` speaks: use one of ${names}.`
+  const message = `\`${String(api)}\` is not a protocol of \`wire\`: use one of ${names}.`
   throw new BobbinError('E_UNKNOWN_PROTOCOL', message, { api: String(api), known })
 }
 
 function readEvents(decoder: StreamDecoder) {
   let finish: Finish | undefined
   const push = (event: unknown) => {
-    for (const told of decoder.push(event)) if (told.type === 'finish') finish = told
+    for (const made of decoder.push(event)) if (made.type === 'finish') finish = made
   }
   const decoded = () => {
     if (finish === undefined) settle()
@@ -133,10 +129,10 @@ function readEvents(decoder: StreamDecoder) {
       finish === undefined ? { items: decoder.partial() } : { items: finish.items, finish },
     )
   }
-  // Some wires tell only by ending that they are done; a cut stream is no error here, but no call.
+  // Some protocols end without a last event. A cut stream is not an error here, and gives no call.
   function settle() {
     try {
-      for (const told of decoder.end()) if (told.type === 'finish') finish = told
+      for (const made of decoder.end()) if (made.type === 'finish') finish = made
     } catch (error) {
       if (!isBobbinError(error, 'E_STREAM_BROKEN')) throw error
     }

@@ -1,4 +1,4 @@
-import type { Violation, WireApi } from '../model/wire-adapter.ts'
+import type { Violation, WireApi } from '../model/wire/wire-adapter.ts'
 
 /** The member of a request that holds the history, and whether a text may stand in the place of its items. */
 const HISTORIES: Readonly<Record<WireApi, { readonly member: string; readonly text: boolean }>> = {
@@ -11,7 +11,7 @@ const HISTORIES: Readonly<Record<WireApi, { readonly member: string; readonly te
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** What is no payload of the protocol at all: its own rules would find nothing in it to complain about. */
+/** Finds a value that is not a payload of the protocol at all, in which its own rules find nothing. */
 export function shapeViolations(api: WireApi, payload: unknown): readonly Violation[] {
   const { member, text } = HISTORIES[api]
   if (!isObject(payload)) {
@@ -35,7 +35,7 @@ export function shapeViolations(api: WireApi, payload: unknown): readonly Violat
 
 const violation = (path: string, message: string, api: WireApi): Violation => ({
   rule: 'shape',
-  prevents: `a 400 for a body that is none of \`${api}\``,
+  prevents: `a 400 for a body that does not belong to \`${api}\``,
   path,
   message,
 })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../core/error.ts'
-import { WIRE_APIS } from '../model/wire-adapter.ts'
+import { isBobbinError } from '../core/error/error.ts'
+import { WIRE_APIS } from '../model/wire/wire-adapter.ts'
 import { type WireApi, wire } from './index.ts'
 
 describe('wire', () => {
   it('refuses a protocol that it does not speak, and names those that it does', () => {
     const speak = () => wire('openai' as WireApi)
     expect(speak).toThrow(
-      '`openai` is no protocol that `wire` speaks: use one of `openai-responses`, `openai-chat`,',
+      '`openai` is not a protocol of `wire`: use one of `openai-responses`, `openai-chat`,',
     )
     expect(speak).toThrow(
       expect.toSatisfy(
@@ -17,7 +17,7 @@ describe('wire', () => {
     )
   })
 
-  it.each(WIRE_APIS)('%s: does not call valid what is no payload at all', (api) => {
+  it.each(WIRE_APIS)('%s: refuses a value that is not a payload', (api) => {
     for (const payload of [undefined, null, 5, true]) {
       expect(wire(api).validate(payload)).toMatchObject([{ rule: 'shape', path: '' }])
     }
@@ -31,13 +31,13 @@ describe('wire', () => {
     }
   })
 
-  it('takes no member of one item for a history', () => {
+  it('does not read a member of one item as a history', () => {
     const item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: null }
     const rules = wire('openai-responses').validate(item)
     expect(rules.filter(({ rule }) => rule === 'shape')).toEqual([])
   })
 
-  it('takes a text where the protocol takes one for a whole history', () => {
+  it('accepts a text if the protocol accepts one as a history', () => {
     expect(wire('openai-responses').validate({ input: 'Hello.' })).toEqual([])
     expect(wire('gemini').validate({ contents: 'Hello.' })).toEqual([])
     expect(wire('gemini').validate({ contents: ['Hello.'] })).toEqual([])

@@ -1,6 +1,6 @@
-import { canonicalStringify } from '../../src/core/canonical.ts'
+import { canonicalStringify } from '../../src/core/json/canonical.ts'
 import type { Settlement } from '../../src/records/tool-call.ts'
-import type { StopCode, TurnStatus } from '../../src/turn/outcome.ts'
+import type { StopCode, TurnStatus } from '../../src/turn/limits/outcome.ts'
 import type { AskedCall, Manner, Settings, Step } from './program.ts'
 
 /** What a turn that nothing disturbs comes to. */
@@ -57,6 +57,7 @@ export function forecast(
   const calls: string[] = []
   const counts = new Map<string, number>()
   let isTainted = isTaintedBefore
+  let isTaintedNext = isTainted
   let elapsedMs = 0
 
   const end = (status: TurnStatus, code?: StopCode): Forecast => ({ status, code, calls })
@@ -76,10 +77,10 @@ export function forecast(
     const isWrite = EFFECTS[tool] === 'write' && isTainted && settings.policy !== 'open'
     const isOdd = tool === 'odd' && settings.policy === 'strict'
     const isGated = tool === 'ask' || (tool === 'poll' && n === 2) || isWrite || isOdd
-    if (tool === 'wide') isTainted = true
+    if (tool === 'wide') isTaintedNext = true
     if (isGated && settings.approve === undefined) return {}
     const isAllowed = settings.approve === 'yes' || settings.approve === 'late'
-    if (isGated && !isAllowed) return { settled: 'denied' }
+    if (isGated && !isAllowed) return { settled: settings.approve === 'edit' ? 'edited' : 'denied' }
     if (tool === 'slow') return { settled: 'timed-out' }
     if (tool === 'slow_pay') return { settled: 'in-doubt' }
     if (tool === 'agent') return { settled: 'ok' }
@@ -88,7 +89,9 @@ export function forecast(
   }
 
   for (let iteration = 1; ; iteration++) {
-    if (iteration > settings.maxIterations) return end('stopped', 'MAX_ITERATIONS')
+    // Calls of one response do not taint each other.
+    isTainted = isTaintedNext
+    if (iteration > settings.limits.iterations) return end('stopped', 'MAX_ITERATIONS')
     if (elapsedMs > MAX_TIME_MS) return end('stopped', 'MAX_TIME')
     let step = queue.shift()
     for (let retry = 0; step?.kind === 'transient'; retry++, step = queue.shift()) {
@@ -102,13 +105,12 @@ export function forecast(
     const before = calls.length
     const edited: string[] = []
     for (const [at, call] of step.calls.entries()) {
-      if (before + at >= settings.maxCalls) stop ??= 'MAX_CALLS'
+      if (before + at >= settings.limits.calls) stop ??= 'MAX_CALLS'
       const came = stop === undefined ? settle(call) : { settled: 'refused' as const }
       stop ??= 'stop' in came ? came.stop : undefined
       waits ||= came.settled === undefined
       calls.push(`${call.tool} ${came.settled ?? 'waits'}`)
-      if (settings.approve === 'edit' && came.settled === 'denied')
-        edited.push(`${call.tool} edited`)
+      if (came.settled === 'edited') edited.push(`${call.tool} as edited`)
     }
     calls.push(...edited)
     if (stop !== undefined) return end('stopped', stop)

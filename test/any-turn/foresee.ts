@@ -42,7 +42,7 @@ export function judgeForecast(
   }
   const { status, reason, toolCalls } = end.outcome
   const calls = toolCalls.map(({ tool, settlement, editOf }) =>
-    editOf === undefined ? `${tool} ${settlement}` : `${tool} edited`,
+    editOf === undefined ? `${tool} ${settlement}` : `${tool} as edited`,
   )
   const settled = said.calls.filter((call) => !call.endsWith(' waits'))
   const expected = shown(said.status, said.code, settled)
@@ -52,7 +52,7 @@ export function judgeForecast(
 
 /** What a person changed stands last: it is announced when it is decided. */
 function shown(status: string, code = '', calls: readonly string[] = []): string {
-  const isEdited = (call: string) => call.endsWith(' edited')
+  const isEdited = (call: string) => call.endsWith(' as edited')
   const plain = calls.filter((call) => !isEdited(call))
   return `${status} ${code}: ${[...plain, ...calls.filter(isEdited).toSorted()].join()}`
 }

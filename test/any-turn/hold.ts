@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type TestClock, testClock } from '../../src/testing/test-clock.ts'
+import { type TestClock, testClock } from '../../src/testing/store/test-clock.ts'
 import { play } from './play.ts'
 import type { Program } from './program.ts'
 

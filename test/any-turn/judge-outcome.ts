@@ -1,8 +1,8 @@
-import { canonicalStringify } from '../../src/core/canonical.ts'
+import { canonicalStringify } from '../../src/core/json/canonical.ts'
 import type { Entry } from '../../src/store/entry.ts'
 import type { Gate } from '../../src/store/gate.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { StopCode, TurnOutcome, TurnStatus } from '../../src/turn/outcome.ts'
+import type { StopCode, TurnOutcome, TurnStatus } from '../../src/turn/limits/outcome.ts'
 import type { Played } from './act.ts'
 import type { World } from './world.ts'
 
@@ -64,7 +64,7 @@ export async function judgeOutcome(
   const isTroubled = isRivalled || life.struck?.startsWith('fault') === true
   const check = (holds: boolean, fault: string) =>
     ledger.check(holds, `${command.do} on ${conversation}: ${fault}`)
-  const waiting = new Set(open.map(({ callId }) => callId))
+  const waiting = new Set(open.map(({ toolCallId }) => toolCallId))
   const recordsById = new Map(records)
   const given = { world, played, outcome, log, records: recordsById, waiting }
   const judged: Case = { ...given, isRivalled, isTroubled, check }

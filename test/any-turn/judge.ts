@@ -1,7 +1,8 @@
 import { hmacSha256 } from '#hash'
-import { isBobbinError } from '../../src/core/error.ts'
+import { isBobbinError } from '../../src/core/error/error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { act, type Played } from './act.ts'
+import { forgetFolds, judgeFold } from './judge-fold.ts'
 import { judgeOutcome, logOf } from './judge-outcome.ts'
 import { conversationsOf } from './ledger.ts'
 import type { Command } from './program.ts'
@@ -32,6 +33,9 @@ export async function judge(world: World, all: readonly Played[]): Promise<void>
       world.wasFree.add(id)
     } else world.isLeftHeld.add(id)
   }
+  const isAlone = all.length === 1 && !first.life.isDead && !first.life.isRivalled
+  if (isAlone) await judgeFold(ledger, store, conversation, (id) => keyOf(world, id).key)
+  else forgetFolds(conversation)
 }
 
 async function isFreeSoon(store: Store, id: string, ms: number): Promise<boolean> {
@@ -113,8 +117,7 @@ const calmProgram = ({ program }: World) => ({
     layers: [],
     approve: undefined,
     maxTokens: undefined,
-    maxCalls: 200,
-    maxIterations: 20,
+    limits: { calls: 200, iterations: 20 },
   },
 })
 

@@ -1,7 +1,7 @@
 import { SpooledArtifact } from '../../src/artifacts/spooled-artifact.ts'
 import { ToolCall } from '../../src/records/tool-call.ts'
 import { Tokenizable } from '../../src/text/tokenizable.ts'
-import type { CallSubject, Middleware } from '../../src/turn/middleware.ts'
+import type { CallSubject, Middleware } from '../../src/turn/call/middleware.ts'
 import type { Life } from './life.ts'
 import type { Layer } from './program.ts'
 

@@ -4,7 +4,7 @@ import type { Effect } from '../../src/tools/tool-options.ts'
 import { mayRepeat } from '../../src/tools/tool-options.ts'
 import type { Life } from './life.ts'
 
-const NOT_RUN = ['refused', 'denied', 'abandoned']
+const NOT_RUN = ['refused', 'denied', 'edited', 'abandoned']
 const NOT_RUN_OR_GIVEN_UP = [...NOT_RUN, 'aborted', 'timed-out']
 
 /** What really happened in a case, seen from outside: effects, and what was durable at which moment. */

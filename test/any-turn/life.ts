@@ -1,5 +1,4 @@
-import { BobbinError } from '../../src/core/error.ts'
-import { APPENDED } from '../../src/store/appended.ts'
+import { BobbinError } from '../../src/core/error/error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { byHand } from '../turn-samples.ts'
 import type { Disturbance } from './program.ts'
@@ -113,8 +112,6 @@ export function storeOf(
         life.step()
         return life.isDead ? never() : value
       }
-      // What is in memory at once must stay so, or the short ways through a turn are never taken.
-      if (result === APPENDED) return passOn(result)
       return result.then(passOn, (error: unknown) =>
         life.isDead ? never() : Promise.reject(error),
       )

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/store/store.ts'
-import type { TestClock } from '../../src/testing/test-clock.ts'
+import type { TestClock } from '../../src/testing/store/test-clock.ts'
 import { type Acting, act, type End, type Played } from './act.ts'
 import { foresee, judgeForecast } from './foresee.ts'
 import { judge, judgeEnd } from './judge.ts'

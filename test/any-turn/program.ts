@@ -111,8 +111,7 @@ export type Approver = 'yes' | 'no' | 'edit' | 'throw' | 'garbage' | 'late'
 export interface Settings {
   readonly policy: 'open' | 'default' | 'strict'
   readonly concurrency: number
-  readonly maxIterations: number
-  readonly maxCalls: number
+  readonly limits: { readonly iterations: number; readonly calls: number }
   readonly repeat: { readonly hint: number; readonly refuse: number; readonly stop: number }
   readonly maxTokens: number | undefined
   readonly approve: Approver | undefined
@@ -229,8 +228,10 @@ const command: fc.Arbitrary<Command> = some<Command>(
 const settings: fc.Arbitrary<Settings> = fc.record({
   policy: fc.constantFrom('open', 'default', 'strict'),
   concurrency: fc.constantFrom(8, 1, 2),
-  maxIterations: some([4, fc.constant(20)], [1, fc.integer({ min: 1, max: 3 })]),
-  maxCalls: some([4, fc.constant(200)], [1, fc.integer({ min: 1, max: 6 })]),
+  limits: fc.record({
+    iterations: some([4, fc.constant(20)], [1, fc.integer({ min: 1, max: 3 })]),
+    calls: some([4, fc.constant(200)], [1, fc.integer({ min: 1, max: 6 })]),
+  }),
   repeat: fc.constantFrom(
     { hint: 3, refuse: 5, stop: 8 },
     { hint: 1, refuse: 2, stop: 3 },

@@ -1,6 +1,6 @@
-import { BobbinError } from '../../src/core/error.ts'
+import { BobbinError } from '../../src/core/error/error.ts'
 import type { HistoryItem } from '../../src/records/history-item.ts'
-import type { CallRequest } from '../../src/turn/executor.ts'
+import type { CallRequest } from '../../src/turn/executor/executor.ts'
 import { wire } from '../../src/wire/index.ts'
 import type { Life } from './life.ts'
 import type { AskedCall, Step } from './program.ts'

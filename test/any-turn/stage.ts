@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/store.ts'
-import type { Executor } from '../../src/turn/executor.ts'
-import type { Approve } from '../../src/turn/gate-answer.ts'
+import type { Executor } from '../../src/turn/executor/executor.ts'
+import type { Approve } from '../../src/turn/gates/gate-answer.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { middlewareOf } from './layers.ts'
 import type { Life } from './life.ts'
@@ -48,16 +48,12 @@ export function runnerOf(
     tools: toolsOf(world, life),
     policy: settings.policy,
     concurrency: settings.concurrency,
-    maxIterations: settings.maxIterations,
-    maxCalls: settings.maxCalls,
-    maxTimeMs: 60_000,
+    limits: { ...settings.limits, timeMs: 60_000 },
     repeat: settings.repeat,
     ...(maxTokens !== undefined && { budget: { maxTokens } }),
     ...(approve !== undefined && { approve: approveOf(life, approve) }),
-    ...(settings.hasSecret && { secret: SECRET }),
+    ...(settings.hasSecret && { conversationSecret: SECRET }),
     middleware: middlewareOf(settings.layers, life),
-    clock,
-    ids,
-    sleep: async () => {},
+    testing: { clock, ids, sleep: async () => {} },
   })
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Tool } from '../../src/tools/tool.ts'
 import type { ToolContext, ToolOutput } from '../../src/tools/tool-context.ts'
 import type { ToolOptions } from '../../src/tools/tool-options.ts'
-import type { Executor } from '../../src/turn/executor.ts'
-import { subAgent } from '../../src/turn/sub-agent.ts'
+import type { Executor } from '../../src/turn/executor/executor.ts'
+import { subAgent } from '../../src/turn/nested/sub-agent.ts'
 import { type Life, never } from './life.ts'
 import { MANNERS, type Manner } from './program.ts'
 import { checkHistory, decisionOf, taskOf } from './script.ts'
@@ -135,6 +135,6 @@ function agentOf(world: World, life: Life, depth: number): Tool {
     name: 'agent',
     description: 'Hands it on.',
     trust: 'first-party',
-    agent: { executor, tools, sleep: async () => {} },
+    agent: { executor, tools, testing: { sleep: async () => {} } },
   })
 }

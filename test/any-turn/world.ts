@@ -1,5 +1,5 @@
 import type { Store } from '../../src/store/store.ts'
-import type { TestClock } from '../../src/testing/test-clock.ts'
+import type { TestClock } from '../../src/testing/store/test-clock.ts'
 import type { Ledger } from './ledger.ts'
 import type { Program } from './program.ts'
 

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Violation } from './layer-rules.ts'
 import type { SourceTree } from './source-tree.ts'
 
@@ -24,6 +25,20 @@ export function lengthViolations(
     const limit = isTest ? limits.test : limits.source
     return lines > limit ? [`${path}: ${lines} lines; split it, ${limit} is the most`] : []
   })
+}
+
+/** Folders of `src/` with so many files that they hold several things. */
+export function crowdViolations(tree: SourceTree, limit: number): Violation[] {
+  const counts = new Map<string, number>()
+  for (const { path, isTest } of tree.files.values()) {
+    const folder = posix.dirname(path)
+    if (!isTest && path.startsWith('src/')) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count > limit
+      ? [`${folder}: ${count} files beside each other; give it rooms, ${limit} is the most`]
+      : [],
+  )
 }
 
 /** Names that are not kebab-case or that say nothing about what is inside. */

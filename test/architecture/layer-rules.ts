@@ -27,6 +27,40 @@ export function layerViolations(tree: SourceTree, table: LayerTable): Violation[
   return found
 }
 
+/** Imports between the rooms of one folder that go up, and rooms that the table does not name. */
+export function roomViolations(tree: SourceTree, table: LayerTable): Violation[] {
+  const found: Violation[] = []
+  for (const file of judged(tree)) {
+    const folder = unitOf(file.path, table) ?? ''
+    const rooms = table.rooms[folder]
+    if (rooms === undefined) continue
+    const from = roomOf(file.path, folder)
+    if (from !== ENTRY_ROOM && !rooms.includes(from)) {
+      found.push(`${file.path}: \`${from}\` is not in the rooms of \`${folder}\` (test/layers.ts)`)
+      continue
+    }
+    for (const { files, line } of file.imports) {
+      for (const target of files) {
+        if (unitOf(target, table) !== folder) continue
+        const to = roomOf(target, folder)
+        if (from === ENTRY_ROOM || rooms.indexOf(to) <= rooms.indexOf(from)) continue
+        found.push(`${file.path}:${line}: \`${folder}/${from}\` may not import \`${folder}/${to}\``)
+      }
+    }
+  }
+  return found
+}
+
+/** The room of a folder's `index.ts`, which stands above the others. */
+const ENTRY_ROOM = 'index.ts'
+
+/** The folder inside `folder` that a file belongs to; `.` for files directly in it. */
+function roomOf(path: string, folder: string): string {
+  const [first = '', ...rest] = path.slice(`src/${folder}/`.length).split('/')
+  if (rest.length > 0) return first
+  return first === ENTRY_ROOM ? ENTRY_ROOM : '.'
+}
+
 /** Imports of Node's own modules below the leaves; browsers and workers have none. */
 export function nodeImportViolations(tree: SourceTree, table: LayerTable): Violation[] {
   const found: Violation[] = []

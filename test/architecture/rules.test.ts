@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { layers, neverFromRoot, onlyLazilyFromRoot, vagueNames, vagueWords } from '../layers.ts'
-import { lengthViolations, nameViolations, syntaxViolations } from './file-rules.ts'
+import {
+  crowdViolations,
+  lengthViolations,
+  nameViolations,
+  syntaxViolations,
+} from './file-rules.ts'
 import { cycleViolations, reachViolations } from './graph-rules.ts'
-import { layerViolations, missingFileViolations, nodeImportViolations } from './layer-rules.ts'
+import {
+  layerViolations,
+  missingFileViolations,
+  nodeImportViolations,
+  roomViolations,
+} from './layer-rules.ts'
 import { readSourceTree } from './source-tree.ts'
 
 const packageImports = {
@@ -84,6 +94,57 @@ describe('layerViolations', () => {
     })
     expect(layerViolations(tree, layers)).toEqual([])
     expect(nodeImportViolations(tree, layers)).toEqual([])
+  })
+})
+
+describe('roomViolations', () => {
+  const table = { ...layers, rooms: { turn: ['log', '.', 'loop'] } }
+  const violations = (path: string, text: string) =>
+    roomViolations(
+      treeOf({
+        [path]: text,
+        'src/turn/log/b.ts': '',
+        'src/turn/loop/b.ts': '',
+        'src/turn/b.ts': '',
+      }),
+      table,
+    )
+
+  it.each([
+    ['src/turn/log/a.ts', "import '../b.ts'", 'turn/log', 'turn/.'],
+    ['src/turn/log/a.ts', "import type { B } from '../loop/b.ts'", 'turn/log', 'turn/loop'],
+    ['src/turn/a.ts', "import './loop/b.ts'", 'turn/.', 'turn/loop'],
+  ])('refuses that %s does %s', (path, text, from, to) => {
+    expect(violations(path, text)).toEqual([`${path}:1: \`${from}\` may not import \`${to}\``])
+  })
+
+  it.each([
+    ['src/turn/loop/a.ts', "import '../b.ts'\nimport '../log/b.ts'\nimport './b.ts'"],
+    ['src/turn/a.ts', "import './log/b.ts'\nimport '../core/x.ts'"],
+    ['src/turn/index.ts', "import './loop/b.ts'"],
+    ['src/turn/log/a.test.ts', "import '../loop/b.ts'"],
+    ['src/core/json/a.ts', "import '../a.ts'"],
+  ])('lets %s do so: %s', (path, text) => {
+    expect(violations(path, text)).toEqual([])
+  })
+
+  it('refuses a room that is not in the table', () => {
+    expect(violations('src/turn/attic/a.ts', '')).toHaveLength(1)
+  })
+})
+
+describe('crowdViolations', () => {
+  it('refuses a folder with too many files, tests not counted', () => {
+    const tree = treeOf({
+      'src/a/a.ts': '',
+      'src/a/b.ts': '',
+      'src/a/b.test.ts': '',
+      'src/a/c/a.ts': '',
+    })
+    expect(crowdViolations(tree, 2)).toEqual([])
+    expect(crowdViolations(tree, 1)).toEqual([
+      'src/a: 2 files beside each other; give it rooms, 1 is the most',
+    ])
   })
 })
 

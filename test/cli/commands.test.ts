@@ -1,10 +1,19 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/cli/version.ts'
 import { cli } from './in-process.ts'
+import { buildPackage, INCIDENT } from './incident-agent.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-commands-'))
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
@@ -29,21 +38,24 @@ const idOf = (tool: string) => calls.find((call) => call.tool === tool)?.id ?? '
 describe('the commands, after one turn', () => {
   let turn = ''
   beforeAll(async () => {
-    turn = (await cli(['run'], { cwd })).stdout
+    await buildPackage()
+    turn = (await cli(['run', '--yes', ...INCIDENT], { cwd })).stdout
     calls = jsonLines<Call>((await cli(['calls', '--json'], { cwd })).stdout)
-  }, 30_000)
+  }, 60_000)
 
   it('runs through without asking, and writes no control characters', () => {
-    expect(turn).toContain('Nobody is there to ask')
+    expect(turn).toContain(
+      '? Allow roll_back {"service":"checkout","to":"5.11.3"}: approved by --yes',
+    )
     expect(turn).toContain('checkout is healthy now')
     expect(turn).toContain('What to try next:')
     expect(/[^\n\P{Cc}]/u.test(turn)).toBe(false)
   })
 
   it('writes the answer alone with --quiet, and events and the outcome with --json', async () => {
-    const quiet = await cli(['run', '--quiet', 'what is it'], { cwd })
+    const quiet = await cli(['run', '--quiet', 'what is it', ...INCIDENT], { cwd })
     expect(quiet.stdout.trim().split('\n')).toHaveLength(1)
-    const { stdout } = await cli(['run', '--json', 'what is it'], { cwd })
+    const { stdout } = await cli(['run', '--json', 'what is it', ...INCIDENT], { cwd })
     const events = jsonLines<{ type: string; status?: string }>(stdout)
     expect(events[0]).toMatchObject({ type: 'message' })
     expect(events.at(-1)).toMatchObject({ type: 'outcome', status: 'completed' })
@@ -74,6 +86,20 @@ describe('the commands, after one turn', () => {
     const tree = await cli(['calls', 'tree'], { cwd })
     expect(tree.stdout).toContain('└─ ✓')
     expect(tree.stdout).toContain('Why did checkout fail at noon')
+  })
+
+  it('shows how a result begins, and how to read more of it', async () => {
+    const { stdout } = await cli(['calls', 'show', idOf('list_hosts')], { cwd })
+    const [tool, settlement, args, result, first] = stdout.split('\n')
+    expect([tool, settlement, args]).toEqual([
+      'tool          list_hosts',
+      'settlement    ok',
+      'args          {}',
+    ])
+    expect(result).toMatch(/^result {8}table, \S+ KB, 4,861 lines, kept out of the prompt$/)
+    expect(first?.trim()).toBe('host,region,service,version,cpu_percent,memory_gb')
+    const short = idOf('list_hosts').slice(0, 12)
+    expect(stdout).toContain(`npx bobbin-adk artifact head ${short} reads more of the result.`)
   })
 
   it('follows until it is interrupted', async () => {
@@ -108,8 +134,22 @@ describe('the commands, after one turn', () => {
     expect(stdout).toMatch(expected)
   })
 
+  it('answers a person with options, not with the tools of a model', async () => {
+    const ask = (...args: string[]) =>
+      cli(['artifact', 'json', idOf('list_deploys'), ...args], { cwd })
+    expect((await ask()).stdout).toBe(
+      '(this array is too large to show at once: use --keys and a longer path, or --start and --limit with this path)\n',
+    )
+    expect((await ask('--limit', '1')).stdout).toMatch(/; --cursor 'item:\S+' continues\]\n$/)
+    const text = await cli(['artifact', 'json', idOf('read_runbook')], { cwd })
+    expect(text.stderr).toContain('`bobbin artifact')
+    expect(text.stderr).not.toContain('artifact_')
+  })
+
   it('verifies every record', async () => {
-    expect(await cli(['verify'], { cwd })).toMatchObject({ code: 0 })
+    const { stdout, code } = await cli(['verify'], { cwd })
+    expect(stdout).toMatch(/^✓ [0-9a-f-]{36} {2}\d+ entries, \d+ sealed\n {2}seal [0-9a-f]{64}\n/)
+    expect(code).toBe(0)
   }, 30_000)
 
   it('recovers nothing when nothing was left', async () => {
@@ -164,7 +204,7 @@ export const executor = async (ctx: { turnToolCalls: unknown[] }) =>
 describe('bobbin chat', () => {
   it('answers a pipe line by line in one conversation', async () => {
     const stdin = 'what is it\nwhat is this\n'
-    const { stdout, code } = await cli(['chat', '--json'], { cwd, stdin })
+    const { stdout, code } = await cli(['chat', '--json', ...INCIDENT], { cwd, stdin })
     const outcomes = jsonLines<{ type: string; conversation: string }>(stdout).filter(
       ({ type }) => type === 'outcome',
     )
@@ -201,21 +241,63 @@ describe('an agent file', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'four\n', stderr: '' })
   })
 
-  it('with an option that there is not is told so', async () => {
+  it('with an unknown option is refused', async () => {
     writeFileSync(join(cwd, 'slip.mjs'), agent.replace('tools: []', 'tool: []'))
     const { stderr, code } = await cli(['run', '--quiet', '--agent', 'slip.mjs'], { cwd })
-    expect(stderr).toContain('knows no `tool`')
+    expect(stderr).toContain('`tool` is not an option of `TurnRunner`. Use `tools`')
     expect(code).toBe(1)
   })
 
   it('without a model says how to give it one', async () => {
     writeFileSync(join(cwd, 'bare.mjs'), "export const instructions = 'Be brief.'\n")
     const { stderr, code } = await cli(['run', '--agent', 'bare.mjs', 'hello'], { cwd })
-    expect(stderr).toContain('`bare.mjs` names no model')
+    expect(stderr).toContain('`bare.mjs` has no model')
     expect(code).toBe(2)
   })
 
-  it('waits when nobody can be asked, and goes on with --yes', async () => {
+  it('that needs a package names it', async () => {
+    writeFileSync(join(cwd, 'needs.mjs'), "import 'bobbin-none'\n")
+    const { stderr, code } = await cli(['run', '--agent', 'needs.mjs', 'hello'], { cwd })
+    expect(stderr).toContain('needs the package `bobbin-none`: run `npm install bobbin-none`.')
+    expect(code).toBe(2)
+  })
+
+  it('decides by its `offline` executor with --offline, and says so when it has none', async () => {
+    const parts =
+      "export const offline = async () => ({ answer: 'by rule' })\nexport const tools = []\n"
+    writeFileSync(join(cwd, 'rules.mjs'), parts)
+    const env = { OPENAI_API_KEY: 'k' }
+    const ask = (file: string) =>
+      cli(['run', '--quiet', '--offline', '--agent', file, 'hello'], { cwd, env })
+    expect(await ask('rules.mjs')).toEqual({ stdout: 'by rule\n', stderr: '', code: 0 })
+    const { stderr, code } = await ask('bare.mjs')
+    expect(stderr).toContain('`--offline` needs an executor: `bare.mjs` exports no `offline`.')
+    expect(code).toBe(2)
+  })
+
+  it('that is missing is explained with a sample, which runs as it stands', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'bobbin-empty-'))
+    try {
+      const { stdout, stderr, code } = await cli(['run'], { cwd: empty })
+      expect({ stdout, code }).toEqual({ stdout: '', code: 2 })
+      expect(stderr).toContain('This folder has no agent file: write `agent.mjs`, or name one with')
+      expect(readdirSync(empty)).toEqual([])
+      const [, sample = ''] = /into agent\.mjs:\n\n(.+?)\nThen run:/s.exec(stderr) ?? []
+      const [, question = ''] = /npx bobbin-adk run "(.+)"/.exec(stderr) ?? []
+      const source = new URL('../../src/tools/tool.ts', import.meta.url).href
+      writeFileSync(join(empty, 'agent.mjs'), sample.replace('bobbin-adk', source))
+      const ran = await cli(['run', question], { cwd: empty })
+      expect(ran.stdout).toMatch(/\d\d:\d\d:\d\d/)
+      expect(ran.stdout).toContain('What to try next:')
+      expect(ran).toMatchObject({ stderr: '', code: 0 })
+      // Only the first turn of a store says what to try.
+      expect((await cli(['run', question], { cwd: empty })).stdout).not.toContain('What to try')
+    } finally {
+      rmSync(empty, { recursive: true, force: true })
+    }
+  })
+
+  it('waits without a terminal, and continues with --yes', async () => {
     const source = new URL('../../src/tools/tool.ts', import.meta.url).href
     writeFileSync(
       join(cwd, 'asks.ts'),
@@ -239,15 +321,25 @@ describe('bad usage', () => {
   it.each([
     ['an unknown command', ['rnu'], 2, 'Did you mean `run`?'],
     ['an unknown option', ['run', '--colour'], 2, '`bobbin help run` lists its options'],
-    ['a missing agent file', ['run', '--agent', 'gone.mjs'], 2, 'There is no agent file'],
-    ['a missing store', ['calls', '--store', 'gone.db'], 2, 'There is no store at `gone.db`'],
+    [
+      'a missing agent file',
+      ['run', '--agent', 'gone.mjs'],
+      2,
+      'The agent file `gone.mjs` does not exist',
+    ],
+    ['a missing store', ['calls', '--store', 'gone.db'], 2, 'The store `gone.db` does not exist'],
     ['an unknown settlement', ['calls', '-s', 'gone'], 2, 'use ok, failed, refused'],
-    ['an unknown call', ['calls', 'show', 'zzz'], 2, 'There is no call `zzz`'],
-    ['an unknown conversation', ['export', 'zzz'], 2, 'There is no conversation `zzz`'],
-    ['a missing import', ['import', 'gone.jsonl'], 2, 'There is no file `gone.jsonl`'],
-    ['a provider nobody knows', ['run', '--model', 'acme:x'], 2, 'names no provider'],
-    ['a model without a key', ['run', '--model', 'openai:x'], 2, 'set OPENAI_API_KEY'],
-    ['a store in a folder that is a file', ['run', '--store', 'own.mjs/x.db'], 2, 'own.mjs'],
+    ['an unknown call', ['calls', 'show', 'zzz'], 2, 'Unknown call `zzz`'],
+    ['an unknown conversation', ['export', 'zzz'], 2, 'Unknown conversation `zzz`'],
+    ['a missing import', ['import', 'gone.jsonl'], 2, 'The file `gone.jsonl` does not exist'],
+    ['an unknown provider', ['run', '--model', 'acme:x', ...INCIDENT], 2, 'names no provider'],
+    ['a model without a key', ['run', '--model', 'openai:x', ...INCIDENT], 2, 'set OPENAI_API_KEY'],
+    [
+      'a store in a folder that is a file',
+      ['run', '--store', 'own.mjs/x.db', ...INCIDENT],
+      2,
+      'own.mjs',
+    ],
   ])('%s gives one sentence', async (_title, args, expected, message) => {
     const { stdout, stderr, code } = await cli(args, { cwd })
     expect(stderr).toContain(message)
@@ -264,9 +356,11 @@ describe('bad usage', () => {
     expect((await cli(['verify', 'n'], { cwd })).code).toBe(2)
   })
 
-  // Nobody can make a folder there, not even root.
+  // Not even root can make a folder there.
   it.runIf(existsSync('/sys/kernel'))('a read-only folder gives the way out', async () => {
-    const { stderr, code } = await cli(['run', '--store', '/sys/kernel/x/y.db'], { cwd })
+    const { stderr, code } = await cli(['run', ...INCIDENT, '--store', '/sys/kernel/x/y.db'], {
+      cwd,
+    })
     expect(stderr).toContain('choose another place with --store')
     expect(code).toBe(1)
   })

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
+import type { Io } from '../../src/cli/terminal/io.ts'
 
 /** What a command line wrote and how it ended. */
 export interface CliRun {

@@ -4,16 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { cli } from './in-process.ts'
+import { buildPackage, INCIDENT } from './incident-agent.ts'
 import { writeTerminalAgent } from './terminal-agent.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-interrupted-'))
 
 beforeAll(async () => {
-  const { code, output } = await ensureBuilt()
-  if (code !== 0) throw new Error(output)
+  await buildPackage()
   writeTerminalAgent(cwd)
 }, 60_000)
 
@@ -41,14 +40,14 @@ describe('a process that is killed while a call runs', () => {
 
     const held = await cli(['recover', ...store], { cwd })
     expect(held.stderr).toMatch(
-      /^bobbin: `[0-9a-f-]{36}` is held until .+ or `bobbin recover --force` when that process is dead\.\n$/,
+      /^bobbin: `[0-9a-f-]{36}` is in use by another process until .+ or run `bobbin recover --force` if that process is dead\.\n$/,
     )
     expect({ stdout: held.stdout, code: held.code }).toEqual({ stdout: '', code: 1 })
     const busy = await cli(['run', '--resume', 'last', 'hello', '--quiet', ...store], { cwd })
     expect(busy).toEqual({ stdout: '', stderr: held.stderr, code: 1 })
 
     const { stdout, stderr, code } = await cli(['recover', '--force', ...store], { cwd })
-    expect(stdout).toContain('nobody knows whether it took effect')
+    expect(stdout).toContain('unknown whether it took effect')
     expect(stdout).toMatch(/^\? charge in-doubt /m)
     expect(stdout).toContain('That is in-doubt.')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -75,7 +74,7 @@ describe('a process that is interrupted while a call runs', () => {
         toolCalls: [{ tool: 'charge', settlement: 'in-doubt' }],
       })
       expect(code).toBe(130)
-      // Its handler still runs for a minute; nobody waits for that.
+      // Its handler still runs for a minute; the command does not wait for it.
       expect(took).toBeLessThan(20_000)
       expect(await cli(['verify', '--store', `${signal}.db`], { cwd })).toMatchObject({ code: 0 })
     },
@@ -97,7 +96,7 @@ describe('a reader that stops early, as `head` does', () => {
 
   it('ends a turn that settles what it began', async () => {
     const store = ['--store', 'unread.db']
-    expect(await readFirst(['run', '--built-in', ...store])).toEqual({ code: 0, stderr: '' })
+    expect(await readFirst(['run', ...INCIDENT, ...store])).toEqual({ code: 0, stderr: '' })
     const { stdout } = await cli(['verify', '--json', ...store], { cwd })
     const { ok, entries, sealed } = JSON.parse(stdout) as Record<string, unknown>
     expect({ ok, sealed }).toEqual({ ok: true, sealed: entries })

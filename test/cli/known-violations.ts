@@ -1,4 +1,4 @@
-import type { WireApi } from '../../src/model/wire-adapter.ts'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
 
 /** A mistake that providers are known to refuse, and whether a history shows it. */
 export interface KnownViolation {
@@ -94,7 +94,7 @@ export const knownViolations: readonly KnownViolation[] = [
     api: 'openai-responses',
     violation: 'function_call replayed without the reasoning item that came before it',
     unseen:
-      'what was dropped has left no trace: a call without reasoning before it is allowed as well',
+      'the dropped item leaves no trace: a call without reasoning before it is allowed as well',
   },
   responses(
     'reasoning item replayed without the item that followed it',

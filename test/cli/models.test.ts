@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import type { WireApi } from '../../src/model/wire-adapter.ts'
-import { type LoopbackProvider, loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
+import {
+  type LoopbackProvider,
+  loopbackProvider,
+} from '../../src/testing/loopback/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'
 import { cli } from './in-process.ts'
+import { buildPackage, INCIDENT } from './incident-agent.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-models-'))
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+beforeAll(buildPackage, 60_000)
 
 let server: LoopbackProvider | undefined
 afterEach(() => server?.close())
@@ -117,7 +123,7 @@ async function ask(provider: string | undefined, api: WireApi, key: string, stat
       : [{ status }]
   server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
   const model = provider === undefined ? [] : ['--model', `${provider}:m`]
-  const args = ['run', 'Is it up?', ...model, '--base-url', server.url]
+  const args = ['run', 'Is it up?', ...INCIDENT, ...model, '--base-url', server.url]
   return cli(args, { cwd, env: { [key]: 'k' } })
 }
 
@@ -141,7 +147,7 @@ describe('bobbin run with a model', () => {
     expect(server?.requests).toHaveLength(2)
   })
 
-  it.each(PROVIDERS)('%s tells of a key that is refused', async (provider, api, key) => {
+  it.each(PROVIDERS)('%s reports a refused key', async (provider, api, key) => {
     const { stdout, code } = await ask(provider, api, key, 401)
     expect(stdout).toMatch(
       /^MODEL_FAILED: `[\w-]+` answered \(401\): .+\. Check the provider’s key in your environment, .+--offline\.$/m,
@@ -150,13 +156,14 @@ describe('bobbin run with a model', () => {
     expect(server?.requests).toHaveLength(1)
   })
 
-  it('tells of a server that is not there, for every provider', async () => {
+  it('reports a server that does not answer, for every provider', async () => {
     const { url, close } = await loopbackProvider({ api: 'openai-chat', exchanges: [] })
     await close()
     // At once, because each of them waits before it tries again.
     const ends = PROVIDERS.map(async ([provider, , key]) => {
-      const args = ['run', 'Is it up?', '--quiet', '--model', `${provider}:m`, '--base-url', url]
-      return cli([...args, '--store', `${provider}.db`], { cwd, env: { [key]: 'k' } })
+      const args = ['run', 'Is it up?', '--quiet', ...INCIDENT]
+      const model = ['--model', `${provider}:m`, '--base-url', url]
+      return cli([...args, ...model, '--store', `${provider}.db`], { cwd, env: { [key]: 'k' } })
     })
     for (const { stdout, stderr, code } of await Promise.all(ends)) {
       expect(stderr).toMatch(

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
-import { loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import { loopbackProvider } from '../../src/testing/loopback/loopback-provider.ts'
+import { buildPackage, INCIDENT } from './incident-agent.ts'
 import { runInTerminal, type Typed } from './pseudo-terminal.ts'
 import { writeTerminalAgent } from './terminal-agent.ts'
 
@@ -18,8 +18,7 @@ const CTRL_D = '\u0004'
 const CTRL_U = '\u0015'
 
 beforeAll(async () => {
-  const { code, output } = await ensureBuilt()
-  if (code !== 0) throw new Error(output)
+  await buildPackage()
   writeTerminalAgent(cwd)
 }, 60_000)
 
@@ -39,7 +38,7 @@ const timeless = (screen: string) =>
 describe('bobbin run in a terminal', () => {
   it('moves while calls run, asks, and leaves a screen without a trace of what moved', async () => {
     const { bytes, screen, code } = await inTerminal(
-      ['run', '--built-in'],
+      ['run', ...INCIDENT],
       [{ when: PROMPT, type: 'y\r' }],
     )
     expect(bytes).toContain('of 300,000 lines')
@@ -49,23 +48,26 @@ describe('bobbin run in a terminal', () => {
     expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(16)
     expect(lines.filter((line) => line.startsWith('⊘'))).toHaveLength(1)
     expect(lines.filter((line) => line.includes('read_log service=checkout'))).toHaveLength(1)
-    expect(timeless(screen)).toContain(
-      [
-        '✓ list_deploys TIME, 86,275 lines, 1.5 MB kept out of the prompt',
-        '✓ read_log service=checkout TIME, 300,000 lines, 26.8 MB kept out of the prompt',
-        '',
-        'The outputs stay on the spool; I got handles. What does the log say at noon?',
-      ].join('\n'),
+    // Which of the four ends first is up to the machine.
+    const [gathered = ''] = timeless(screen).split(
+      '\n\nThe outputs stay on the spool; I got handles.',
     )
+    expect(gathered.split('\n').slice(-4).sort()).toEqual([
+      '✓ list_deploys TIME, 86,275 lines, 1.5 MB kept out of the prompt',
+      '✓ list_hosts TIME, 4,861 lines, 207 KB kept out of the prompt',
+      '✓ read_log service=checkout TIME, 300,000 lines, 26.8 MB kept out of the prompt',
+      '✓ read_runbook TIME, 700 lines, 23.6 KB kept out of the prompt',
+    ])
     expect(screen).toContain(
       [
         '? Allow roll_back {"service":"checkout","to":"5.11.3"}',
+        '  Its tool asks for an approval.',
         '  [y]es, [n]o, [e]dit the arguments, [l]ater: y',
         '✓ roll_back service=checkout to=5.11.3',
       ].join('\n'),
     )
     expect(screen).toContain('It was rolled back to 5.11.3; checkout is healthy now.')
-    expect(screen).toContain('What to try next:\n  npx bobbin calls ')
+    expect(screen).toContain('What to try next:\n  npx bobbin-adk calls ')
     expect(code).toBe(0)
   }, 60_000)
 
@@ -74,15 +76,47 @@ describe('bobbin run in a terminal', () => {
     expect(timeless(screen).split('\n')).toEqual([
       '> pay',
       '? Allow pay {"amount":7}',
+      '  Its tool asks for an approval.',
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: l',
       '─'.repeat(60),
       'suspended in TIME: 0 calls (none)',
-      'It waits for a decision: `npx bobbin run --resume',
+      'It waits for a decision: `npx bobbin-adk run --resume',
       'ID` asks for it.',
       expect.stringMatching(/^Recorded in s\d\.db, conversation$/),
       'ID',
     ])
     expect(code).toBe(3)
+  }, 60_000)
+
+  it('keeps keys that are typed too early out of its text and of its question', async () => {
+    const { screen, code } = await inTerminal(
+      ['run', ...INCIDENT],
+      [
+        { when: 'I run offline', type: 'n\rxyzzy\r' },
+        { when: 'Does the runbook know', type: 'n\r' },
+        { when: PROMPT, type: 'y\r' },
+      ],
+    )
+    expect(screen).not.toContain('xyzzy')
+    expect(screen).toContain('It was rolled back to 5.11.3')
+    expect(code).toBe(0)
+  }, 60_000)
+
+  it('breaks help between words, and cuts a list of calls to the width', async () => {
+    const store = ['--store', 'narrow.db']
+    await runCommand(process.execPath, [bobbin, 'run', 'read', '--quiet', ...store], { cwd, env })
+    for (const columns of [40, 80]) {
+      const see = (...args: string[]) => runInTerminal([bobbin, ...args], { cwd, env, columns })
+      const { bytes } = await see('help', 'run')
+      const help = bytes.replaceAll(/\u001b\[\d+m/g, '').split('\r\n')
+      expect(help.filter((line) => line.length > columns)).toEqual([])
+      const { screen } = await see('calls', ...store)
+      const [header = '', day, row = '', ...more] = screen.split('\n')
+      expect(header).toMatch(/^ {2}TIME {7}ID {13}TOOL AND /)
+      expect(day).toMatch(/^\d{4}-\d\d-\d\d$/)
+      expect(row).toMatch(/^✓ \d\d:\d\d:\d\dZ {2}[0-9a-f-]{12}… {2}read/)
+      expect(more).toEqual([])
+    }
   }, 60_000)
 
   it('heeds NO_COLOR', async () => {
@@ -119,28 +153,31 @@ describe('bobbin chat in a terminal', () => {
       'You said hello.',
       '> pay',
       '? Allow pay {"amount":7}',
+      '  Its tool asks for an approval.',
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
       '  as JSON: {"amount":"x"}',
       '! `args` of the decision on gate `ID` do not fit the tool:',
       '`amount`: Instance type "string" is invalid. Expected "number". Nothing was decided; send it again,',
       'corrected.',
       '? Allow pay {"amount":7}',
+      '  Its tool asks for an approval.',
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
       '  as JSON: {"amount":9}',
-      '⊘ pay amount=7 refused TIME',
+      '~ pay amount=7 edited TIME',
       '  A person changed the arguments; the call ran as `ID`.',
       '✓ pay amount=9 TIME, 6 bytes in the prompt',
       '',
       'That is ok.',
       '> pay',
       '? Allow pay {"amount":7}',
+      '  Its tool asks for an approval.',
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: n',
       '⊘ pay amount=7 denied TIME',
-      '  Denied: somebody was asked to approve this call and declined. It was not run.',
+      '  Denied: a person or a policy declined this call. It was not run.',
       '',
       'That is denied.',
       '>',
-      'npx bobbin chat --resume ID goes on.',
+      'npx bobbin-adk chat --resume ID continues.',
     ])
     expect(code).toBe(0)
   }, 60_000)
@@ -148,13 +185,13 @@ describe('bobbin chat in a terminal', () => {
   it.each([
     ['at its prompt', [{ when: '> ', type: CTRL_C }], 'Interrupted.'],
     [
-      'behind an answer',
+      'after an answer',
       [
         { when: '> ', type: 'hello\r' },
         { when: 'You said hello.', type: '' },
         { when: '> ', type: CTRL_C },
       ],
-      'Interrupted. npx bobbin chat --resume ID goes on.',
+      'Interrupted. npx bobbin-adk chat --resume ID continues.',
     ],
     [
       'while a call runs',
@@ -166,7 +203,7 @@ describe('bobbin chat in a terminal', () => {
         '⊘ wait aborted TIME',
         '  The turn was aborted while the call ran.',
         'ABORTED: The turn was aborted by its signal.',
-        'Interrupted. npx bobbin chat --resume ID goes on.',
+        'Interrupted. npx bobbin-adk chat --resume ID continues.',
       ].join('\n'),
     ],
     [
@@ -177,8 +214,8 @@ describe('bobbin chat in a terminal', () => {
       ],
       [
         '  [y]es, [n]o, [e]dit the arguments, [l]ater:',
-        'It waits for a decision: `npx bobbin run --resume ID` asks for it.',
-        'Interrupted. npx bobbin chat --resume ID goes on.',
+        'It waits for a decision: `npx bobbin-adk run --resume ID` asks for it.',
+        'Interrupted. npx bobbin-adk chat --resume ID continues.',
       ].join('\n'),
     ],
   ])(

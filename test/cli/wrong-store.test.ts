@@ -20,7 +20,7 @@ const READING = [
 ]
 
 describe('a command that reads', () => {
-  it.each(READING)('leaves a database of somebody else’s as it is: %s %s', async (...command) => {
+  it.each(READING)('leaves a database of another program unchanged: %s %s', async (...command) => {
     const path = join(cwd, `${command.join('-')}.db`)
     const database = new Database(path)
     database.exec('CREATE TABLE users (id INTEGER)')
@@ -28,7 +28,7 @@ describe('a command that reads', () => {
     const before = readFileSync(path)
     const { code, stdout, stderr } = await cli([...command, '--store', path], { cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('is no store, and was left as it is: `bobbin run` makes one')
+    expect(stderr).toContain('is not a store and was left unchanged: `bobbin run` makes one')
     expect(readFileSync(path)).toEqual(before)
   })
 
@@ -39,17 +39,17 @@ describe('a command that reads', () => {
       const { code, stderr } = await cli([...command, '--store', 'diary.txt'], { cwd })
       expect(code).toBe(1)
       expect(stderr).toMatch(
-        /`[^`]*diary\.txt`: the file is no database\. Name the file of a store,/,
+        /`[^`]*diary\.txt`: the file is not a database\. Name the file of a store,/,
       )
     },
   )
 
-  it('takes an empty database for a store whose first write failed', async () => {
+  it('treats an empty database as a store whose first write failed', async () => {
     writeFileSync(join(cwd, 'unborn.db'), '')
     const { code, stderr } = await cli(['verify', '--store', 'unborn.db'], { cwd })
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'There are no conversations in this store.\n',
+      stderr: 'This store has no conversations.\n',
     })
   })
 
@@ -59,7 +59,7 @@ describe('a command that reads', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'bobbin: `folder` is a folder, no store: `bobbin run` makes one, or name another with --store.\n',
+        'bobbin: `folder` is a folder, not a store: `bobbin run` makes one, or name another with --store.\n',
     })
   })
 })
@@ -87,12 +87,11 @@ describe('bobbin verify', () => {
     expect(await verify()).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'There are no conversations in this store.\n',
+      stderr: 'This store has no conversations.\n',
     })
     expect(await verify('--seal', 'ab'.repeat(32))).toMatchObject({
       code: 1,
-      stderr:
-        'bobbin: There are no conversations in this store: what the seal is of was deleted.\n',
+      stderr: 'bobbin: This store has no conversations: the sealed one was deleted.\n',
     })
   })
 })

@@ -2,7 +2,7 @@ import { runNode } from '../../scripts/run-command.mjs'
 
 /** Prints the bytes that a finished turn of three calls leaves for a full collection. */
 const PROGRAM = `
-import { Tool, TurnRunner } from 'bobbin'
+import { Tool, TurnRunner } from 'bobbin-adk'
 
 const tool = new Tool({
   name: 'look',
@@ -23,9 +23,9 @@ const afterYoung = () => {
   return process.memoryUsage().heapUsed
 }
 // Compiled code comes and goes; the least of several samples has none.
-for (let i = 0; i < 400; i++) await turn()
+for (let i = 0; i < 150; i++) await turn()
 let least = Infinity
-for (let sample = 0; sample < 8; sample++) {
+for (let sample = 0; sample < 5; sample++) {
   gc()
   const before = afterYoung()
   for (let i = 0; i < 40; i++) await turn()

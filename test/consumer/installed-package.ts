@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
-import { runNpm } from '../../scripts/run-command.mjs'
+import { runCommand, runNpm } from '../../scripts/run-command.mjs'
 
 /** The package as users get it: built, packed, and installed in a folder that has nothing else. */
 export interface InstalledPackage {
@@ -14,7 +14,28 @@ export interface InstalledPackage {
   remove(): void
 }
 
-export async function installPackage(): Promise<InstalledPackage> {
+/** Installs with npm. */
+export const installPackage = () =>
+  consumerOf(async (folder, tarball) => {
+    const quietly = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    await npm(['install', ...quietly, tarball], folder)
+  })
+
+/** Unpacks, and links to what the package declares. npm takes a few seconds longer for the same. */
+export const linkPackage = () =>
+  consumerOf(async (folder, tarball) => {
+    const home = join(folder, 'node_modules', manifest.name)
+    mkdirSync(home, { recursive: true })
+    const { code, output } = await runCommand('tar', ['-xzf', tarball, '--strip-components=1'], {
+      cwd: home,
+    })
+    if (code !== 0) throw new Error(`tar failed:\n${output}`)
+    link(folder, { ...manifest.dependencies, ...manifest.optionalDependencies })
+  })
+
+async function consumerOf(
+  install: (folder: string, tarball: string) => Promise<void>,
+): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-consumer-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
@@ -23,9 +44,9 @@ export async function installPackage(): Promise<InstalledPackage> {
     const packed = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder])
     const [{ filename, files }] = JSON.parse(packed)
     writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-    const quietly = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    await npm(['install', ...quietly, join(folder, filename)], folder)
-    linkPeers(folder)
+    await install(folder, join(folder, filename))
+    // The optional peers, as somebody has them who uses all of them; ours are the versions to test.
+    link(folder, manifest.peerDependencies)
     const packedFiles = files.map(({ path }: { path: string }) => path)
     return { folder, packedFiles, remove }
   } catch (error) {
@@ -34,12 +55,11 @@ export async function installPackage(): Promise<InstalledPackage> {
   }
 }
 
-/** The optional peers, as somebody has them who uses all of them; ours are the versions to test. */
-function linkPeers(folder: string): void {
-  for (const peer of Object.keys(manifest.peerDependencies)) {
-    const link = join(folder, 'node_modules', peer)
-    mkdirSync(dirname(link), { recursive: true })
-    symlinkSync(inRoot('node_modules', peer), link, 'dir')
+function link(folder: string, packages: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(packages)) {
+    const place = join(folder, 'node_modules', name)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(inRoot('node_modules', name), place, 'dir')
   }
 }
 

@@ -26,16 +26,20 @@ export type Resolution = keyof typeof surroundings
 const NOT_OURS =
   /^\S*node_modules\/@google\/genai\/\S+: error TS(2304|2552): Cannot find name .*\n/gm
 
-/** What tsc says, in `folder`, about a program that imports every public name, libraries included. */
-export async function typeCheck(
+/** What tsc says, in `folder`, about each program, libraries included; one run for all of them. */
+export async function typeCheck<Name extends string>(
   folder: string,
   resolution: Resolution,
-  program = programOfAllNames(),
-): Promise<string> {
-  const name = `consumer-${resolution.toLowerCase()}`
-  writeFileSync(join(folder, `${name}.ts`), program)
+  programs: Readonly<Record<Name, string>>,
+): Promise<Record<Name, string>> {
+  const project = `consumer-${resolution.toLowerCase()}`
+  const files = Object.entries<string>(programs).map(([name, program]) => {
+    const file = `${project}-${name}.ts`
+    writeFileSync(join(folder, file), program)
+    return { name, file }
+  })
   writeFileSync(
-    join(folder, `${name}.json`),
+    join(folder, `${project}.json`),
     JSON.stringify({
       compilerOptions: {
         ...surroundings[resolution],
@@ -45,16 +49,22 @@ export async function typeCheck(
         skipLibCheck: false,
         noEmit: true,
       },
-      files: [`${name}.ts`],
+      files: files.map(({ file }) => file),
     }),
   )
-  const { output } = await runNode(commandFile('typescript', 'tsc'), ['-p', `${name}.json`], {
-    cwd: folder,
-  })
-  return output.replaceAll(NOT_OURS, '')
+  const args = ['-p', `${project}.json`]
+  const { output } = await runNode(commandFile('typescript', 'tsc'), args, { cwd: folder })
+  const lines = output.replaceAll(NOT_OURS, '').split(/^(?=\S)/m)
+  const isOf = (file: string) => (line: string) => line.startsWith(file)
+  // An error in a library is an error of every program that uses it.
+  const shared = lines.filter((line) => !files.some(({ file }) => isOf(file)(line))).join('')
+  return Object.fromEntries(
+    files.map(({ name, file }) => [name, shared + lines.filter(isOf(file)).join('')]),
+  ) as Record<Name, string>
 }
 
-function programOfAllNames(): string {
+/** A program that imports every public name. */
+export function programOfAllNames(): string {
   const lines = Object.entries(publicExports).map(([subpath, { values, types }], index) => {
     const names = [...values, ...types.map((name) => `type ${name}`)]
     // Renamed, because two subpaths may offer the same name.

@@ -6,7 +6,7 @@ import {
   type LoopbackProvider,
   type LoopbackRequest,
   loopbackProvider,
-} from '../../src/testing/loopback-provider.ts'
+} from '../../src/testing/loopback/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'
 import { copySchema, dropSchema, goneFrom } from '../postgres/copy-schema.ts'
 import { type BundledProcess, bundledProcess, type ProcessLine } from './bundled-process.ts'

@@ -5,7 +5,7 @@ import { openaiResponses } from '../../src/providers/openai/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import type { ToolContext } from '../../src/tools/tool-context.ts'
 import type { ToolOptions } from '../../src/tools/tool-options.ts'
-import { subAgent } from '../../src/turn/sub-agent.ts'
+import { subAgent } from '../../src/turn/nested/sub-agent.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import type { Effect } from './effects-server.ts'
 import { killPoints, mortalStore, tell } from './kill-points.ts'
@@ -80,7 +80,7 @@ const runner = new TurnRunner({
   model,
   tools: [...tools, delegate],
   store,
-  clock,
+  testing: { clock },
   instructions,
   policy: 'open',
 })

@@ -1,4 +1,7 @@
-import type { LoopbackExchange, LoopbackRequest } from '../../src/testing/loopback-provider.ts'
+import type {
+  LoopbackExchange,
+  LoopbackRequest,
+} from '../../src/testing/loopback/loopback-provider.ts'
 
 interface ScriptedCall {
   readonly id: string

@@ -1,4 +1,4 @@
-import type { StoreOptions } from '../../src/store/create-store.ts'
+import type { StoreOptions } from '../../src/store/core/create-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fileSpool } from '../../src/stores/fs/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { runNode } from '../../scripts/run-command.mjs'
+import { buildPackage, INCIDENT } from '../cli/incident-agent.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-full-'))
 const mount = (size: string) =>
@@ -17,16 +17,13 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mou
 if (canMount) unmount()
 
 // Each in a process of its own: SQLite takes files of two disks for one when their numbers are alike.
-const bobbin = (command: string) =>
-  runNode(inRoot('dist', 'cli', 'main.js'), [command], {
+const bobbin = (...args: readonly string[]) =>
+  runNode(inRoot('dist', 'cli', 'main.js'), args, {
     cwd: folder,
     env: { PATH: process.env['PATH'] },
   })
 
-beforeAll(async () => {
-  const { code, output } = await ensureBuilt()
-  if (code !== 0) throw new Error(output)
-}, 60_000)
+beforeAll(buildPackage, 60_000)
 
 afterAll(() => {
   unmount()
@@ -39,7 +36,7 @@ describe.runIf(canMount)('bobbin run on a full disk', () => {
     async (size) => {
       expect(mount(size)).toBe(true)
       try {
-        const run = await bobbin('run')
+        const run = await bobbin('run', '--yes', ...INCIDENT)
         const lines = run.output.split('\n')
         expect(lines.filter((line) => /free some space/.test(line)).at(-1)).toMatch(
           /^(STORE_FAILED: |The output of `\w+` could not be stored \(ENOSPC\)\. |bobbin: )/,

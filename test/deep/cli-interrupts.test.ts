@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCommand } from '../../scripts/run-command.mjs'
+import { buildPackage, INCIDENT } from '../cli/incident-agent.ts'
 import { runInTerminal } from '../cli/pseudo-terminal.ts'
 
 const bobbin = inRoot('dist', 'cli', 'main.js')
@@ -16,10 +16,7 @@ const env = {
   USER: 'tester',
 }
 
-beforeAll(async () => {
-  const { code, output } = await ensureBuilt()
-  if (code !== 0) throw new Error(output)
-}, 60_000)
+beforeAll(buildPackage, 60_000)
 
 afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 
@@ -28,13 +25,13 @@ const piped = (args: readonly string[]) =>
 
 describe('bobbin run, interrupted', () => {
   it('leaves the decision open on Ctrl-C, and asks again when the conversation is resumed', async () => {
-    const asked = await runInTerminal([bobbin, 'run'], {
+    const asked = await runInTerminal([bobbin, 'run', ...INCIDENT], {
       cwd,
       env,
       typed: [{ when: '[l]ater: ', type: '\u0003' }],
     })
     expect(asked.code).toBe(130)
-    const resumed = await runInTerminal([bobbin, 'run', '--resume', 'last'], {
+    const resumed = await runInTerminal([bobbin, 'run', ...INCIDENT, '--resume', 'last'], {
       cwd,
       env,
       typed: [{ when: '[l]ater: ', type: 'n\r' }],
@@ -44,14 +41,14 @@ describe('bobbin run, interrupted', () => {
   }, 60_000)
 
   it('ends a turn on Ctrl-C in the middle of a call, with the store intact', async () => {
-    const { screen, code } = await runInTerminal([bobbin, 'run'], {
+    const { screen, code } = await runInTerminal([bobbin, 'run', ...INCIDENT], {
       cwd,
       env,
       typed: [{ when: ' lines', type: '\u0003' }],
     })
     expect(screen).toContain('aborted')
     expect(code).toBe(130)
-    const again = await piped(['run', '--quiet', 'Which hosts run 5.12.0?'])
+    const again = await piped(['run', ...INCIDENT, '--quiet', 'Which hosts run 5.12.0?'])
     expect(again.code).toBe(0)
   }, 60_000)
 })

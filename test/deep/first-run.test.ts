@@ -113,7 +113,7 @@ describe('npm start in a fresh clone, with only Node and npm', () => {
   it('runs every command of `bobbin` that the documents show', async () => {
     const messages = [{ role: 'user', content: 'go' }]
     writeFileSync(join(clone, 'request.json'), JSON.stringify({ model: 'm', messages }))
-    const lines = shellLines().filter(({ line }) => line.startsWith('npx bobbin'))
+    const lines = shellLines().filter(({ line }) => line.startsWith('npx bobbin-adk'))
     expect(lines.length).toBeGreaterThan(2)
     for (const { page, line } of lines) {
       const { code, output } = await runCommand('sh', ['-c', line], { cwd: clone, env })

@@ -5,12 +5,12 @@ import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
 import { runNpm } from '../../scripts/run-command.mjs'
+import type { Finish } from '../../src/model/events/model-event.ts'
 import type { Model } from '../../src/model/model.ts'
-import type { Finish } from '../../src/model/model-event.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
 import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
 import type { HistoryItem } from '../../src/records/history-item.ts'
-import { loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import { loopbackProvider } from '../../src/testing/loopback/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'
 import { installPackage } from '../consumer/installed-package.ts'
 import { typeCheck } from '../consumer/type-check.ts'
@@ -136,13 +136,14 @@ describe(`openai ${NEWEST}`, () => {
     it.each(['NodeNext', 'Bundler'] as const)('fit ours with %s resolution', async (resolution) => {
       const program = `
         import OpenAI from 'openai'
-        import { openaiResponses } from 'bobbin/openai'
-        import { foundry } from 'bobbin/foundry'
+        import { openaiResponses } from 'bobbin-adk/openai'
+        import { foundry } from 'bobbin-adk/foundry'
         const client = new OpenAI({ apiKey: 'k' })
         openaiResponses({ client, model: 'm', hostedTools: [{ type: 'web_search' }] })
         foundry({ client, model: 'm', params: { temperature: 0 } })
       `
-      expect(await typeCheck(consumer.folder, resolution, program)).toBe('')
+      const { fits } = await typeCheck(consumer.folder, resolution, { fits: program })
+      expect(fits).toBe('')
     })
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
-import { allEntries } from '../../src/testing/store-check.ts'
-import { storeSamples as sample } from '../../src/testing/store-samples.ts'
+import { allEntries } from '../../src/testing/store/store-check.ts'
+import { storeSamples as sample } from '../../src/testing/store/store-samples.ts'
 import { cuttingProxy } from '../postgres/cutting-proxy.ts'
 import { type EmbeddedServer, embeddedServer } from '../postgres/embedded-server.ts'
 

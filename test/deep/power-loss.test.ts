@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { fileSpool } from '../../src/stores/fs/file-spool.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
-import type { Executor } from '../../src/turn/executor.ts'
+import type { Executor } from '../../src/turn/executor/executor.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type PowerLossDisk, powerLossDisk } from '../disk/power-loss-disk.ts'
 

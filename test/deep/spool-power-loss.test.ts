@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../../src/core/error.ts'
+import { isBobbinError } from '../../src/core/error/error.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import type { SpoolStore } from '../../src/spool/spool-store.ts'
 import { fileSpool } from '../../src/stores/fs/file-spool.ts'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
-import { allEntries } from '../../src/testing/store-check.ts'
-import { storeSamples as sample } from '../../src/testing/store-samples.ts'
+import { allEntries } from '../../src/testing/store/store-check.ts'
+import { storeSamples as sample } from '../../src/testing/store/store-samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-sectors-'))
 afterAll(() => rmSync(folder, { recursive: true }))

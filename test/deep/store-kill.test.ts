@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { allEntries } from '../../src/testing/store-check.ts'
+import { allEntries } from '../../src/testing/store/store-check.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -28,7 +28,7 @@ for (let i = 0; i < 100000; i++) {
   const entries = [{ kind: 'note', turnId: 't', data }]
   if (i % 5 === 4) entries.push({ kind: 'turn-end', turnId: 't', data: { status: 'completed' } })
   const stored = await store.append('c', epoch, entries)
-  process.stdout.write(stored.at(-1).seq + '\\n')
+  process.stdout.write(stored.seq + entries.length - 1 + '\\n')
 }
 `
 

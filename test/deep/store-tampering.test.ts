@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { SpoolStore } from '../../src/spool/spool-store.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
-import { storeSamples as sample } from '../../src/testing/store-samples.ts'
+import { storeSamples as sample } from '../../src/testing/store/store-samples.ts'
 import { tamperedStore } from '../sqlite/tampered-store.ts'
 
 describe('verify', () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type EnvelopeHeader, envelope } from '../../src/prompt/envelope.ts'
-import { envelopeKey } from '../../src/prompt/envelope-key.ts'
+import { type EnvelopeHeader, envelope } from '../../src/text/envelope.ts'
+import { envelopeKey } from '../../src/text/envelope-key.ts'
+import { runs } from '../runs.ts'
 import { Attacker } from './attacks.ts'
 import { type ReadEnvelope, readEnvelopes } from './strict-reader.ts'
 
@@ -28,11 +29,11 @@ function breakOut(body: string, make: (body: string) => string): string | undefi
 }
 
 describe('envelope', () => {
-  it('holds against 100,000 generated bodies', () => {
+  it('holds against generated bodies', () => {
     const attacker = new Attacker(1)
     const seen: string[] = ['call_1', 'read_log']
     const broken: string[] = []
-    for (let i = 0; i < 100_000 && broken.length < 5; i++) {
+    for (let i = 0; i < runs(100_000) && broken.length < 5; i++) {
       const body = attacker.body({ seen })
       const text = envelope(key, header, body)
       const result = breakOut(body, () => text)
@@ -45,11 +46,11 @@ describe('envelope', () => {
     expect(broken).toEqual([])
   }, 60_000)
 
-  it('holds against 10,000 generated header values', () => {
+  it('holds against generated header values', () => {
     const attacker = new Attacker(2)
     const seen: string[] = []
     const broken: string[] = []
-    for (let i = 0; i < 10_000 && broken.length < 5; i++) {
+    for (let i = 0; i < runs(10_000) && broken.length < 5; i++) {
       const [id, tool, filename] = [1, 2, 3].map(() => attacker.value({ seen }))
       const details = { tool, filename, source: 'x"><script>' }
       const result = breakOut('body', (body) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import type { Store, VerifyFault } from '../../src/store/store.ts'
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { storeSamples as sample } from '../../src/testing/store-samples.ts'
+import { storeSamples as sample } from '../../src/testing/store/store-samples.ts'
 
 /** A store on SQLite with a door to its tables. */
 export interface TamperedStore {

@@ -61,7 +61,7 @@ const server = (id: string, name: string) => ({ type: 'server_tool_use', id, nam
 const signed = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
 
 describe('a turn with anthropicMessages', () => {
-  it('goes on after a pause with the same content', async () => {
+  it('continues after a pause with the same content', async () => {
     const paused = [signed, text('Searching.'), server('srvtoolu_1', 'web_search')]
     const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
     const { outcome, bodies } = await play(

@@ -19,7 +19,7 @@ const fixtures = loadFixtures().filter(([file]) =>
 )
 
 describe('a payload with any one member replaced by junk', () => {
-  it.each(fixtures)('%s is told as items that may be sent, or refused', (_, fixture) => {
+  it.each(fixtures)('%s gives items that may be sent, or is refused', (_, fixture) => {
     expect(damageTo(fixture)).toEqual([])
   })
 })

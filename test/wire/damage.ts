@@ -1,4 +1,4 @@
-import { isBobbinError } from '../../src/core/error.ts'
+import { isBobbinError } from '../../src/core/error/error.ts'
 import { type HistoryItem, wire } from '../../src/wire/index.ts'
 import type { WireFixture } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { WireApi } from '../../src/model/wire-adapter.ts'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
 
 /**
  * One golden payload of a protocol, kept as JSON in `src/providers/<name>/fixtures/`. The conformance
@@ -20,6 +20,8 @@ export interface WireFixture {
   readonly calls?: readonly Record<string, unknown>[]
   /** What `decode` must give as the types of `items`, in order. */
   readonly items?: readonly string[]
+  /** The provider took this request, so that `validate` must have nothing against `payload`. */
+  readonly accepted?: true
   /** What encoding the decoded items must give. `payload` means: the same value again. */
   readonly echo?: unknown
 }

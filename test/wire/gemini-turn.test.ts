@@ -3,7 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { gemini } from '../../src/providers/gemini/index.ts'
 import { validateRequest } from '../../src/providers/gemini/validate.ts'
-import { type LoopbackProvider, loopbackProvider } from '../../src/testing/loopback-provider.ts'
+import {
+  type LoopbackProvider,
+  loopbackProvider,
+} from '../../src/testing/loopback/loopback-provider.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 

@@ -1,4 +1,4 @@
-import type { WireApi } from '../../src/model/wire-adapter.ts'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
 
 /** One response of a conversation: what the model thought and asked for, and what came back. */
 export interface Step {
@@ -66,7 +66,7 @@ export const nativeHistory: Readonly<Record<WireApi, (steps: readonly Step[]) =>
         })),
       },
     ]),
-    // What somebody says next would join the results in their message.
+    // The next user message would join the results in one message.
     { role: 'assistant', content: [{ type: 'text', text: 'That is why.' }] },
   ],
   // Without ids, as this provider sends most of its calls; only the first of a step is signed.

@@ -68,7 +68,7 @@ describe.each(Object.keys(services) as Service[])('a turn with %s', (api) => {
       [said('Draw.')],
     )
     expect(outcome).toMatchObject({ status: 'completed', text: 'Draw.' })
-    // What is inside was never asked for under an id of its own, so none of it is run.
+    // The calls inside have no ids of their own, so none of them runs.
     expect(outcome.toolCalls).toMatchObject([
       { id: 'call_w', tool: 'parallel', settlement: 'refused', isError: true },
       { id: 'call_a', tool: 'roll', settlement: 'ok' },

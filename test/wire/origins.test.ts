@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { WireApi } from '../../src/model/wire-adapter.ts'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
 import { wire } from '../../src/wire/index.ts'
 
 const call = { name: 'roll', args: {} }

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isBobbinError } from '../../src/core/error.ts'
+import { isBobbinError } from '../../src/core/error/error.ts'
+import type { Finish } from '../../src/model/events/model-event.ts'
 import type { Model } from '../../src/model/model.ts'
-import type { Finish } from '../../src/model/model-event.ts'
-import { syntheticIds } from '../../src/model/synthetic-id.ts'
+import { syntheticIds } from '../../src/model/wire/synthetic-id.ts'
 import { type LoopbackExchange, loopbackProvider } from '../../src/testing/index.ts'
+import { officialModels } from './connect-model.ts'
 import { loadFixtures } from './fixture.ts'
-import { officialModels } from './official-models.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(7) })
 const streams = loadFixtures().filter(([, { kind }]) => kind === 'stream')
@@ -42,7 +42,7 @@ describe('a stream over HTTP and the official client', () => {
       if (broken.finish === undefined) {
         expect(broken.code).toMatch(/^E_(STREAM_BROKEN|PROVIDER_UNREACHABLE)$/)
       } else {
-        // Only what comes behind the terminal event was lost.
+        // Only events after the terminal one were lost.
         expect(broken.finish.items).toEqual(whole?.items)
       }
     }

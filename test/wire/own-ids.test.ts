@@ -119,7 +119,7 @@ describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
     expect(input.flatMap(({ id }) => id ?? [])).toEqual(['cu_1', 'lsh_1'])
   })
 
-  it('goes on from a stored response under the ids that the provider knows', () => {
+  it('continues a stored response under the ids that the provider knows', () => {
     const id = 'a'.repeat(65)
     const output = responses([id]).at(-1) as object
     const codec = wire(api, { secret })

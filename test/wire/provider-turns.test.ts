@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { memoryStore } from '../../src/store/memory-store.ts'
+import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
-import { officialModels } from './official-models.ts'
+import { officialModels } from './connect-model.ts'
 
 type Items = readonly { readonly type?: string }[]
 
@@ -28,7 +28,11 @@ async function connect(api: WireApi, ...bodies: readonly object[]) {
     },
   }) as Tool
   const runner = () =>
-    new TurnRunner({ model: officialModels[api](server.url, false), tools: [roll], store })
+    new TurnRunner({
+      model: officialModels[api](server.url, { streaming: false }),
+      tools: [roll],
+      store,
+    })
   const list = (at: number) => {
     const { input, messages } = (server.requests[at]?.body ?? {}) as Record<string, Items>
     return input ?? messages ?? []
@@ -87,7 +91,12 @@ describe.each(['openai-responses', 'foundry'] as const)('a provider gate over %s
     const first = await played.runner().run({ conversation, message: 'delete row 7' })
     expect(first).toMatchObject({ status: 'suspended', toolCalls: [] })
     const [gate] = first.gates
-    expect(gate).toMatchObject({ type: 'provider-approval', tool: 'delete', args: { row: 7 } })
+    expect(gate).toMatchObject({
+      kind: 'approval',
+      from: 'provider',
+      tool: 'delete',
+      args: { row: 7 },
+    })
     const decisions = [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann' }]
     const second = await played.runner().resume({ conversation, decisions })
     expect(second).toMatchObject({ status: 'completed', text: 'done' })
@@ -109,7 +118,7 @@ describe.each(['openai-responses', 'foundry'] as const)('a provider gate over %s
     await expect(played.runner().resume({ conversation, decisions })).rejects.toThrow(/gate/i)
   })
 
-  it('that is declined is told to the provider, and its call ends as denied', async () => {
+  it('that is declined is answered so, and its call ends as denied', async () => {
     const played = await connect(
       api,
       response('r1', request('mcpr_1')),
@@ -142,18 +151,19 @@ describe.each(['openai-responses', 'foundry'] as const)('a provider gate over %s
       response('r2', done, said('both')),
     )
     const first = await played.runner().run({ conversation, message: 'both' })
-    expect(first.gates.map(({ type }) => type).sort()).toEqual(['approval', 'provider-approval'])
-    const answer = (type: string) => ({
-      gate: first.gates.find((gate) => gate.type === type)?.id ?? '',
+    expect(first.gates.map(({ from }) => from).sort()).toEqual(['provider', 'runner'])
+    const answer = (from: string) => ({
+      gate: first.gates.find((gate) => gate.from === from)?.id ?? '',
       approve: true,
       decidedBy: 'ann',
     })
-    const second = await played.runner().resume({ conversation, decisions: [answer('approval')] })
-    expect(second).toMatchObject({ status: 'suspended', gates: [{ type: 'provider-approval' }] })
+    const second = await played.runner().resume({ conversation, decisions: [answer('runner')] })
+    expect(second).toMatchObject({
+      status: 'suspended',
+      gates: [{ kind: 'approval', from: 'provider' }],
+    })
     expect(played.ran).toEqual(['bob'])
-    const third = await played
-      .runner()
-      .resume({ conversation, decisions: [answer('provider-approval')] })
+    const third = await played.runner().resume({ conversation, decisions: [answer('provider')] })
     expect(third).toMatchObject({ status: 'completed', text: 'both' })
     expect(played.ran).toEqual(['bob'])
     expect(played.list(1).map(({ type }) => type)).toEqual([
@@ -184,7 +194,7 @@ describe.each(['openai-responses', 'foundry'] as const)('a provider gate over %s
   })
 })
 
-it('opens a gate for a consent that foundry asks for, and goes on after it', async () => {
+it('opens a gate for a consent that foundry asks for, and continues after it', async () => {
   const consent = {
     type: 'oauth_consent_request',
     id: 'oauthreq_1',
@@ -202,7 +212,8 @@ it('opens a gate for a consent that foundry asks for, and goes on after it', asy
   const [gate] = first.gates
   expect(first.status).toBe('suspended')
   expect(gate).toMatchObject({
-    type: 'provider-consent',
+    kind: 'link',
+    from: 'provider',
     context: { url: 'https://example.com/consent' },
   })
   const decisions = [{ gate: gate?.id ?? '', approve: true, decidedBy: 'ann' }]
@@ -281,7 +292,7 @@ describe('a call that anthropic-messages left open', () => {
     expect(played.violations()).toEqual([])
   })
 
-  it('is told as text once the conversation goes on without its result', async () => {
+  it('is sent as text once the conversation continues without its result', async () => {
     const played = await connect(
       'anthropic-messages',
       message('m1', 'tool_use', searching, roll('toolu_1', 'ann')),

@@ -32,7 +32,7 @@ function exchanges(items: readonly HistoryItem[]) {
 const textOf = (part: { readonly type: string; readonly text?: string }) => part.text
 
 describe('a conversation of 30 calls', () => {
-  it.each(pairs)('begun on %s goes on on %s and comes home unchanged', (origin, target) => {
+  it.each(pairs)('begun on %s continues on %s and comes back unchanged', (origin, target) => {
     const home = codecOf(origin)
     const away = codecOf(target)
     const native = nativeHistory[origin](steps('home'))

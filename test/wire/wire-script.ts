@@ -21,7 +21,7 @@ export interface WireScript {
   readonly terminal: number
   /** The event that holds the arguments, or the rest of them. */
   readonly whole: number
-  /** A call whose arguments parse and whose end never came, where a protocol tells of that end. */
+  /** A call whose arguments parse and whose end never came, in protocols that send an end. */
   unended?(call: ScriptedCall): readonly unknown[]
 }
 
@@ -197,7 +197,7 @@ function anthropic(): WireScript {
   }
 }
 
-/** Arguments are no text on this wire: they stand in the chunk as they are. */
+/** On this wire, arguments are an object in the chunk, not text. */
 function gemini(): WireScript {
   const reasons = {
     tools: 'STOP',

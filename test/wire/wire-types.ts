@@ -1,4 +1,4 @@
-import type { WireApi } from '../../src/model/wire-adapter.ts'
+import type { WireApi } from '../../src/model/wire/wire-adapter.ts'
 
 const responses = [
   'apply_patch_call',

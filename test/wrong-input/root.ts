@@ -1,26 +1,27 @@
 import { checksum } from '../../src/core/checksum.ts'
-import { ArgumentPreview } from '../../src/model/argument-preview.ts'
+import { ArgumentPreview } from '../../src/model/events/argument-preview.ts'
 import { inlineBySize } from '../../src/prompt/inline-by-size.ts'
 import { Memory } from '../../src/records/memory.ts'
 import { Message } from '../../src/records/message.ts'
+import { resultText } from '../../src/records/result-text.ts'
 import { Retrievable } from '../../src/records/retrievable.ts'
 import { Thought } from '../../src/records/thought.ts'
 import { ToolCall } from '../../src/records/tool-call.ts'
 import { Media } from '../../src/spool/media.ts'
 import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/media-reader.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
-import { memoryStore } from '../../src/store/memory-store.ts'
-import { redactKeys } from '../../src/store/redact-keys.ts'
+import { sweepSpool } from '../../src/store/audit/sweep-spool.ts'
+import { memoryStore } from '../../src/store/memory/memory-store.ts'
+import { redactKeys } from '../../src/store/rows/redact-keys.ts'
 import { storedResults } from '../../src/store/stored-results.ts'
-import { sweepSpool } from '../../src/store/sweep-spool.ts'
 import { Identity } from '../../src/text/identity.ts'
 import { registerTokenCounter } from '../../src/text/token-count.ts'
 import { Tokenizable } from '../../src/text/tokenizable.ts'
 import { ArtifactTool } from '../../src/tools/artifact-tool.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { ToolRegistry } from '../../src/tools/tool-registry.ts'
-import { modelExecutor } from '../../src/turn/model-executor.ts'
-import { subAgent } from '../../src/turn/sub-agent.ts'
+import { modelExecutor } from '../../src/turn/executor/model-executor.ts'
+import { subAgent } from '../../src/turn/nested/sub-agent.ts'
 import { RUNNER } from './turns.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'
 
@@ -121,6 +122,9 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       (counter) => registerTokenCounter('a', counter)(),
       'function',
     ),
+  ],
+  resultText: [
+    way('resultText', (call) => resultText(call), 'object', 'list', 'list of null', 'date', 'map'),
   ],
   spoolMedia: [way('spoolMedia', (given) => spoolMedia(given))],
   streamMedia: [

@@ -1,4 +1,6 @@
-import { memoryStore } from '../../src/store/memory-store.ts'
+import { createStore } from '../../src/store/core/create-store.ts'
+import { memoryDriver } from '../../src/store/memory/memory-driver.ts'
+import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fileMedia, fileSpool } from '../../src/stores/fs/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
@@ -184,6 +186,20 @@ export const STORES: Readonly<Record<string, readonly WayIn[]>> = {
     way('memoryStore', (options) => memoryStore(options), ...OPTIONS),
     ...storeOptions('memoryStore', memoryStore),
     ...STORE,
+  ],
+  createStore: [
+    way('createStore', (driver) => createStore(driver)),
+    way(
+      'createStore({ append })',
+      (append) => createStore({ ...memoryDriver(), append }),
+      'function',
+    ),
+    way(
+      'createStore(driver, options)',
+      (options) => createStore(memoryDriver(), options),
+      ...OPTIONS,
+    ),
+    ...storeOptions('createStore', (options) => createStore(memoryDriver(), options)),
   ],
   sqliteStore: [
     way('sqliteStore', (name) => sqliteStore(name), 'text'),

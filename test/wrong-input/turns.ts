@@ -1,5 +1,5 @@
 import { Tool } from '../../src/tools/tool.ts'
-import type { Executor } from '../../src/turn/executor.ts'
+import type { Executor } from '../../src/turn/executor/executor.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type Kind, type WayIn, way } from './values.ts'
 
@@ -45,13 +45,17 @@ const members = (
   call: (input: never) => unknown,
   right: object,
 ) =>
-  Object.entries(takes).map(([member, kinds]) =>
-    way(
+  Object.entries(takes).map(([member, kinds]) => {
+    const [outer = '', inner] = member.split('.')
+    const given = (value: unknown) => ({
+      [outer]: inner === undefined ? value : { [inner]: value },
+    })
+    return way(
       `${name}({ ${member} })`,
-      (value) => call({ ...right, [member]: value } as never),
+      (value) => call({ ...right, ...given(value) } as never),
       ...kinds,
-    ),
-  )
+    )
+  })
 
 const OPTIONS: typeof INPUT = {
   executor: ['function'],
@@ -61,13 +65,19 @@ const OPTIONS: typeof INPUT = {
   spool: ['undefined'],
   approve: ['undefined', 'function'],
   middleware: ['undefined', 'list'],
-  maxIterations: ['undefined', 'number'],
+  limits: ['undefined', 'object'],
+  'limits.calls': ['undefined', 'number'],
   concurrency: ['undefined', 'number'],
   timeoutMs: ['undefined', 'number'],
   budget: ['undefined'],
   policy: ['undefined'],
-  secret: ['undefined'],
+  conversationSecret: ['undefined'],
   secrets: ['undefined', 'function'],
+  repeat: ['undefined', 'object'],
+  retries: ['undefined', 'number'],
+  artifacts: ['undefined', 'list'],
+  testing: ['undefined', 'object'],
+  'testing.clock': ['undefined'],
 }
 
 /** Every way into a runner. */

@@ -1,17 +1,18 @@
-import { queriesOf, readParameters } from '../../artifacts/query.ts'
-import { renderAnswer } from '../../artifacts/render-answer.ts'
+import { queriesOf, readParameters } from '../../artifacts/query/query.ts'
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
 import { SpooledMarkdownArtifact } from '../../artifacts/spooled-markdown-artifact.ts'
 import { SpooledTableArtifact } from '../../artifacts/spooled-table-artifact.ts'
-import { visibleText } from '../../text/visible-text.ts'
-import { artifactQuery, QUERY_OPTIONS } from '../artifact-query.ts'
-import { command } from '../command.ts'
-import { EXIT, writeAll } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { STORE_OPTIONS, withStore } from '../store-location.ts'
-import { resultReader } from '../stored-artifact.ts'
-import { usageError } from '../usage-error.ts'
+import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import { checkedBytes } from '../../spool/checked-bytes.ts'
+import { artifactQuery, QUERY_OPTIONS } from '../calls/artifact-query.ts'
+import { answerText, inCommandWords } from '../calls/artifact-words.ts'
+import { resultReader } from '../calls/stored-artifact.ts'
+import { command } from '../command/command.ts'
+import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { EXIT, writeAll } from '../terminal/io.ts'
+import { writeJson } from '../terminal/write-json.ts'
 
 const CLASSES = {
   text: SpooledArtifact,
@@ -31,7 +32,7 @@ export const artifact = command({
     'artifact raw ID',
   ],
   about:
-    'Queries the output of a call by the call’s id, with the very answers that a model gets. Operators: equals, not_equals, contains, greater, less, exists, missing. `raw` writes the bytes as they are.',
+    'Queries the output of a call by the call’s id, with the answers that a model gets. Operators: equals, not_equals, contains, greater, less, exists, missing. `raw` writes the bytes as they are.',
   options: { ...QUERY_OPTIONS, ...STORE_OPTIONS },
   run: ({ values, positionals }, io) => {
     const [form, id, argument, ...more] = positionals
@@ -43,34 +44,46 @@ export const artifact = command({
     }
     if (more.length > 0)
       throw usageError(
-        `\`${more.join(' ')}\` is too much: quote what belongs together.`,
+        `\`${more.join(' ')}\` is too many words: quote what belongs together.`,
         'artifact',
       )
     const asked = form === 'raw' ? undefined : artifactQuery(form, argument, values)
     return withStore(values, io, { create: false }, async (store) => {
       const { reader } = await resultReader(store, id, readIndex(values.index))
       if (asked === undefined) {
-        await writeAll(io, reader.stream())
+        await writeAll(io, checkedBytes(reader.stream(), reader.digest))
       } else {
         const subject = new CLASSES[asked.kind](reader)
         const query = queriesOf(subject.constructor).get(asked.query)
         if (query === undefined)
-          throw usageError(`\`${form}\` cannot be asked of this.`, 'artifact')
+          throw usageError(`This result cannot be queried with \`${form}\`.`, 'artifact')
         const { args, issues } = readParameters(query.parameters, asked.args)
         const [issue] = issues
         if (issue !== undefined) throw usageError(`\`${issue.path}\` ${issue.rule}.`, 'artifact')
-        const answer = await query.run(subject, args as never, { signal: io.signal })
+        const answer = await inOwnWords(async () =>
+          query.run(subject, args as never, { signal: io.signal }),
+        )
         if (values.json === true)
           writeJson(io, typeof answer === 'string' ? { text: answer } : answer)
-        else io.stdout.write(`${visibleText(renderAnswer(answer))}\n`)
+        else io.stdout.write(`${answerText(answer)}\n`)
       }
       return EXIT.ok
     })
   },
 })
 
+/** Errors of a query name the model's tools; here they name what a person types. */
+async function inOwnWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isBobbinError(error)) throw error
+    throw new BobbinError(error.code, inCommandWords(error.message), error.data)
+  }
+}
+
 function readIndex(text: string | undefined): number {
   const index = Number(text ?? 0)
   if (Number.isSafeInteger(index) && index >= 0) return index
-  throw usageError(`\`--index ${text}\` is no position: count results from 0.`, 'artifact')
+  throw usageError(`\`--index ${text}\` is not a position: count results from 0.`, 'artifact')
 }

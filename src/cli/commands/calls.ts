@@ -1,15 +1,19 @@
 import type { Store } from '../../store/store.ts'
-import { callTree } from '../call-tree.ts'
-import { CALLS_OPTIONS, type CallsValues } from '../calls-options.ts'
-import { command } from '../command.ts'
-import { eachConversation, findCall, findConversation } from '../find-record.ts'
-import { followCalls } from '../follow-calls.ts'
-import { EXIT, type Io } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { listCalls, showCall } from '../list-calls.ts'
-import { paintFor } from '../paint.ts'
-import { withStore } from '../store-location.ts'
-import { usageError } from '../usage-error.ts'
+import { callTree } from '../calls/call-tree.ts'
+import { CALLS_OPTIONS, type CallsValues } from '../calls/calls-options.ts'
+import { followCalls } from '../calls/follow-calls.ts'
+import { listCalls } from '../calls/list-calls.ts'
+import { showCall } from '../calls/show-call.ts'
+import { timeText } from '../calls/stored-call.ts'
+import { command } from '../command/command.ts'
+import { eachConversation, findCall, findConversation } from '../command/find-record.ts'
+import { withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT, type Io } from '../terminal/io.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { Screen } from '../terminal/screen.ts'
+import { writeJson } from '../terminal/write-json.ts'
 
 const FORMS: Readonly<
   Record<
@@ -27,7 +31,7 @@ const FORMS: Readonly<
       conversation === undefined ? undefined : (await findConversation(store, conversation)).id
     const found = await findCall(store, id, place)
     if (values.json === true) writeJson(io, { conversation: found.conversation, ...found.entry })
-    else await showCall(found, io)
+    else await showCall(store, found, io)
   },
 }
 
@@ -55,14 +59,16 @@ export const calls = command({
 
 async function listConversations(store: Store, values: CallsValues, io: Io): Promise<void> {
   const paint = paintFor(io)
+  const screen = new Screen(io)
   for await (const info of eachConversation(store)) {
     if (values.json === true) {
       writeJson(io, info)
       continue
     }
     const settled = await store.count({ conversation: info.id, kind: 'settlement' })
-    const at = new Date(info.updatedAt).toISOString().replace('T', ' ').slice(0, 19)
-    const held = info.holder === undefined ? '' : paint.yellow(` held by ${info.holder.owner}`)
-    io.stdout.write(`${info.id}  ${at}  ${settled} calls, ${info.length} entries${held}\n`)
+    const at = timeText(new Date(info.updatedAt).toISOString())
+    const held =
+      info.holder === undefined ? '' : paint.yellow(` held by ${nameText(info.holder.owner)}`)
+    screen.line(`${nameText(info.id)}  ${at}  ${settled} calls, ${info.length} entries${held}`)
   }
 }

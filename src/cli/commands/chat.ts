@@ -1,16 +1,19 @@
 import { createInterface } from 'node:readline'
 import type { Store } from '../../store/store.ts'
-import { command, type Values } from '../command.ts'
-import { findConversation } from '../find-record.ts'
-import { EXIT, type Io, isInteractive } from '../io.ts'
-import { writeOutcome } from '../json-view.ts'
-import { withStore } from '../store-location.ts'
-import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
-import { reasonText } from '../turn-summary.ts'
+import { command, type Values } from '../command/command.ts'
+import { findConversation } from '../command/find-record.ts'
+import { withStore } from '../command/store-location.ts'
+import { type LoadedAgent, loadAgent } from '../run/agent-file.ts'
+import { writeOutcome } from '../run/json-view.ts'
+import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../run/turn-session.ts'
+import { reasonText } from '../run/turn-summary.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT, type Io, isInteractive } from '../terminal/io.ts'
+import { forTerminal } from '../terminal/paint.ts'
 
 const OPTIONS = {
   ...TURN_OPTIONS,
-  resume: { type: 'string', short: 'r', value: 'CONVERSATION', help: 'Go on with a conversation' },
+  resume: { type: 'string', short: 'r', value: 'CONVERSATION', help: 'Continue a conversation' },
 } as const
 
 export const chat = command({
@@ -19,12 +22,19 @@ export const chat = command({
   about:
     'Runs turns one after another in one conversation: a question a line. An empty line, `exit` or Ctrl-D ends it; a pipe feeds it line by line.',
   options: OPTIONS,
-  run: ({ values }, io) =>
-    withStore(values, io, { create: true }, (store) => converse(values, io, store)),
+  async run({ values }, io) {
+    const loaded = await loadAgent(values, io)
+    return withStore(values, io, { create: true }, (store) => converse(loaded, values, io, store))
+  },
 })
 
-async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): Promise<number> {
-  const session = await openSession(values, io, store)
+async function converse(
+  loaded: LoadedAgent,
+  values: Values<typeof OPTIONS>,
+  io: Io,
+  store: Store,
+): Promise<number> {
+  const session = await openSession(loaded, values, io, store)
   const resumed = values.resume
   let conversation = resumed === undefined ? undefined : (await findConversation(store, resumed)).id
   if (conversation !== undefined && (await store.openGates(conversation)).length > 0) {
@@ -42,7 +52,7 @@ async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): P
       ...(conversation !== undefined && { conversation }),
     })
     conversation = done.outcome.conversation
-    // What failed once stays told; what waits can be decided by a later turn.
+    // A failure stays the exit code; a waiting gate can be decided by a later turn.
     if (code !== EXIT.failed) code = exitCodeOf(done, io)
   }
   if (values.json !== true) tellEnd(session, io, conversation)
@@ -51,8 +61,11 @@ async function converse(values: Values<typeof OPTIONS>, io: Io, store: Store): P
 
 function tellEnd({ screen, paint }: TurnSession, io: Io, conversation: string | undefined): void {
   const interrupted = io.signal.aborted ? 'Interrupted. ' : ''
-  const goOn = conversation === undefined ? '' : `npx bobbin chat --resume ${conversation} goes on.`
-  const said = `${interrupted}${goOn}`.trim()
+  const next =
+    conversation === undefined
+      ? ''
+      : `npx bobbin-adk chat --resume ${nameText(conversation)} continues.`
+  const said = `${interrupted}${next}`.trim()
   if (said !== '') screen.line(paint.dim(said))
 }
 
@@ -82,7 +95,7 @@ async function turn(
 const readers = new WeakMap<object, AsyncIterator<string>>()
 
 async function nextLine(io: Io, { paint }: TurnSession): Promise<string | undefined> {
-  if (isInteractive(io)) return askLine(io, paint.bold('> '))
+  if (isInteractive(io)) return askLine(io, forTerminal(paint.bold('> ')))
   let reader = readers.get(io.stdin)
   if (reader === undefined) {
     reader = createInterface({ input: io.stdin })[Symbol.asyncIterator]()
@@ -95,7 +108,10 @@ async function nextLine(io: Io, { paint }: TurnSession): Promise<string | undefi
 /** A prompt of its own each time, so that approvals can ask in between. */
 function askLine(io: Io, prompt: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const ask = createInterface({ input: io.stdin, output: io.stdout as NodeJS.WritableStream })
+    const ask = createInterface({
+      input: io.stdin,
+      output: io.stdout.stream as NodeJS.WritableStream,
+    })
     const stop = () => ask.close()
     let line: string | undefined
     // Ctrl-C is a signal here like anywhere else.
@@ -103,7 +119,7 @@ function askLine(io: Io, prompt: string): Promise<string | undefined> {
     io.signal.addEventListener('abort', stop)
     ask.on('close', () => {
       io.signal.removeEventListener('abort', stop)
-      // Whoever leaves presses no Enter, and what comes next begins a line.
+      // Ctrl-C and Ctrl-D leave the cursor in the line.
       if (line === undefined) io.stdout.write('\n')
       resolve(line)
     })

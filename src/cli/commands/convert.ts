@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { oneLine } from '../call-lines.ts'
-import { command, onePositional } from '../command.ts'
-import { EXIT } from '../io.ts'
-import { convertPayload } from '../repair-payload.ts'
-import { usageError } from '../usage-error.ts'
-import { readApi, readWireFile } from '../wire-file.ts'
+import { command, onePositional } from '../command/command.ts'
+import { usageError } from '../command/usage-error.ts'
+import { oneLine } from '../terminal/call-text.ts'
+import { EXIT } from '../terminal/io.ts'
+import { convertPayload } from '../wire/repair-payload.ts'
+import { readApi, readWireFile } from '../wire/wire-file.ts'
 
 const OPTIONS = {
   to: { type: 'string', short: 't', value: 'API', help: 'The protocol to carry it to' },
   from: {
     type: 'string',
     value: 'API',
-    help: 'The protocol, where it cannot be told from the file',
+    help: 'The protocol; needed only if the file does not show it',
   },
   output: {
     type: 'string',
@@ -26,7 +26,7 @@ export const convert = command({
   name: 'convert',
   usage: ['convert --to API FILE'],
   about:
-    'Carries a conversation from one provider’s wire format to another’s: openai-responses, openai-chat, anthropic-messages, gemini, foundry. What had to be mended or left behind is told on standard error.',
+    'Converts a conversation from one provider’s wire format to another’s: openai-responses, openai-chat, anthropic-messages, gemini, foundry. Repairs and omissions are listed on standard error.',
   options: OPTIONS,
   async run({ values, positionals }, io) {
     const path = onePositional(positionals, 'a file with a conversation', 'convert')
@@ -40,7 +40,7 @@ export const convert = command({
     const file = await readWireFile(path, values.from, io)
     const { payload, repairs } = convertPayload(file, to)
     const text = `${JSON.stringify(payload, null, file.indent || 2)}\n`
-    if (values.output === undefined) io.stdout.write(text)
+    if (values.output === undefined) io.stdout.data(text)
     else await writeFile(resolve(io.cwd, values.output), text)
     for (const { message } of repairs) io.stderr.write(`bobbin: ${oneLine(message, 300)}\n`)
     return EXIT.ok

@@ -3,11 +3,12 @@ import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { command } from '../command.ts'
-import { findConversation } from '../find-record.ts'
-import { EXIT, writeAll } from '../io.ts'
-import { STORE_OPTIONS, withStore } from '../store-location.ts'
-import { usageError } from '../usage-error.ts'
+import { command } from '../command/command.ts'
+import { findConversation } from '../command/find-record.ts'
+import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT, writeAll } from '../terminal/io.ts'
 
 export const exportConversation = command({
   name: 'export',
@@ -46,7 +47,7 @@ export const exportConversation = command({
       } finally {
         await rm(fresh, { force: true })
       }
-      io.stdout.write(`Exported ${id} to ${values.output}\n`)
+      io.stdout.write(`Exported ${nameText(id)} to ${values.output}\n`)
       return EXIT.ok
     })
   },

@@ -1,17 +1,18 @@
-import { sweepSpool } from '../../store/sweep-spool.ts'
-import { showBytes } from '../amounts.ts'
-import { command } from '../command.ts'
-import { findConversation } from '../find-record.ts'
-import { EXIT } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { STORE_OPTIONS, withStore } from '../store-location.ts'
-import { usageError } from '../usage-error.ts'
+import { sweepSpool } from '../../store/audit/sweep-spool.ts'
+import { command } from '../command/command.ts'
+import { findConversation } from '../command/find-record.ts'
+import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { showBytes } from '../terminal/amounts.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT } from '../terminal/io.ts'
+import { writeJson } from '../terminal/write-json.ts'
 
 export const gc = command({
   name: 'gc',
   usage: ['gc', 'gc --delete CONVERSATION'],
   about:
-    'Removes outputs that no record refers to any more. What was written within the grace period stays, because its record may still be on its way.',
+    'Removes outputs that no record refers to any more. Outputs written within the grace period stay, because their record may not be stored yet.',
   options: {
     delete: {
       type: 'string',
@@ -25,7 +26,7 @@ export const gc = command({
   run: ({ values }, io) => {
     const minutes = Number(values.grace ?? 60)
     if (!(minutes >= 0))
-      throw usageError(`\`--grace ${values.grace}\` is no number of minutes.`, 'gc')
+      throw usageError(`\`--grace ${values.grace}\` is not a number of minutes.`, 'gc')
     return withStore(values, io, { create: false }, async (store) => {
       const deleted: string[] = []
       for (const wanted of values.delete ?? []) {
@@ -35,7 +36,7 @@ export const gc = command({
       const swept = await sweepSpool(store, store.spool, { graceMs: minutes * 60_000 })
       if (values.json === true) writeJson(io, { conversations: deleted, ...swept })
       else {
-        for (const id of deleted) io.stdout.write(`Deleted ${id}\n`)
+        for (const id of deleted) io.stdout.write(`Deleted ${nameText(id)}\n`)
         const { deleted: gone, kept, bytesFreed } = swept
         io.stdout.write(`${gone} outputs removed, ${kept} kept, ${showBytes(bytesFreed)} freed\n`)
       }

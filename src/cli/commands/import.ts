@@ -1,11 +1,12 @@
 import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { command, onePositional } from '../command.ts'
-import { EXIT } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { STORE_OPTIONS, withStore } from '../store-location.ts'
-import { usageError } from '../usage-error.ts'
+import { command, onePositional } from '../command/command.ts'
+import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT } from '../terminal/io.ts'
+import { writeJson } from '../terminal/write-json.ts'
 
 export const importConversation = command({
   name: 'import',
@@ -21,7 +22,7 @@ export const importConversation = command({
     const file = resolve(io.cwd, path)
     const info = path === '-' ? undefined : statSync(file, { throwIfNoEntry: false })
     if (path !== '-' && info === undefined) {
-      throw usageError(`There is no file \`${path}\`: check the path.`, 'import')
+      throw usageError(`The file \`${path}\` does not exist: check the path.`, 'import')
     }
     if (info?.isDirectory() === true) throw usageError(`\`${path}\` is a folder: name a file.`)
     return withStore(values, io, { create: true }, async (store) => {
@@ -32,7 +33,9 @@ export const importConversation = command({
       if (values.json === true) writeJson(io, report)
       else {
         const { conversation, entries, artifacts } = report
-        io.stdout.write(`Imported ${conversation}: ${entries} entries, ${artifacts} outputs\n`)
+        io.stdout.write(
+          `Imported ${nameText(conversation)}: ${entries} entries, ${artifacts} outputs\n`,
+        )
       }
       return EXIT.ok
     })

@@ -1,21 +1,22 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { wire } from '../../wire/index.ts'
-import { oneLine } from '../call-lines.ts'
-import { command, onePositional, type Values } from '../command.ts'
-import { EXIT, type Io } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { paintFor } from '../paint.ts'
-import { repairPayload } from '../repair-payload.ts'
-import { readWireFile, type WireFile } from '../wire-file.ts'
+import { command, onePositional, type Values } from '../command/command.ts'
+import { oneLine } from '../terminal/call-text.ts'
+import { EXIT, type Io } from '../terminal/io.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { Screen } from '../terminal/screen.ts'
+import { writeJson } from '../terminal/write-json.ts'
+import { repairPayload } from '../wire/repair-payload.ts'
+import { readWireFile, type WireFile } from '../wire/wire-file.ts'
 
 const OPTIONS = {
   from: {
     type: 'string',
     value: 'API',
-    help: 'The protocol, where it cannot be told from the file',
+    help: 'The protocol; needed only if the file does not show it',
   },
-  fix: { type: 'boolean', help: 'Mend what can be mended, in the file itself' },
+  fix: { type: 'boolean', help: 'Repair what can be repaired, in the file itself' },
   output: { type: 'string', short: 'o', value: 'FILE', help: 'With --fix: write here instead' },
   json: { type: 'boolean', help: 'Write JSON instead of text' },
 } as const
@@ -47,23 +48,27 @@ function tell(
   io: Io,
 ): void {
   const paint = paintFor(io)
-  const write = (line: string) => io.stdout.write(`${line}\n`)
+  const screen = new Screen(io)
   for (const { rule, path: place, message, prevents } of violations) {
-    write(`${path} ${paint.bold(oneLine(place, 200))}: ${oneLine(message, 400)} ${paint.dim(rule)}`)
-    write(`    ${api} answers: ${paint.red(prevents)}`)
+    const where = paint.bold(placeText(oneLine(place, 200)))
+    screen.line(`${path} ${where}: ${oneLine(message, 400)} ${paint.dim(rule)}`)
+    screen.line(`    ${api} answers: ${paint.red(prevents)}`)
   }
   const count = violations.length
-  if (count === 0) write(`${path}: ${api}, nothing to complain about`)
-  else
-    write(`${path}: ${api}, ${count} ${count === 1 ? 'fault' : 'faults'}; --fix mends what can be`)
+  const faults = count === 1 ? '1 fault' : `${count} faults`
+  const found = count === 0 ? 'no faults' : `${faults}; --fix repairs what it can`
+  screen.line(`${path}: ${api}, ${found}`)
 }
+
+/** Adapters write paths as their provider does; people read one style: `messages[1].content[0]`. */
+const placeText = (path: string) => path.replaceAll(/\.(\d+)(?=[.:[]|$)/g, '[$1]')
 
 async function fix(path: string, file: WireFile, values: Values<typeof OPTIONS>, io: Io) {
   const { api, indent } = file
   const { payload, repairs, before, after } = repairPayload(file)
   const text = `${JSON.stringify(payload, null, indent)}\n`
   const target = values.output ?? path
-  if (target === '-') io.stdout.write(text)
+  if (target === '-') io.stdout.data(text)
   else if (before.length > 0 || values.output !== undefined)
     await replaceFile(resolve(io.cwd, target), text)
   const report = {
@@ -76,13 +81,16 @@ async function fix(path: string, file: WireFile, values: Values<typeof OPTIONS>,
   const out = target === '-' ? io.stderr : io.stdout
   if (values.json === true) writeJson({ stdout: out }, report)
   else {
-    for (const message of repairs) out.write(`  ${oneLine(message, 300)}\n`)
-    tell(target, api, after, { ...io, stdout: out })
+    const output = { ...io, stdout: out }
+    const screen = new Screen(output)
+    for (const message of repairs)
+      screen.line(`  ${oneLine(message, 300).replace(/^\S+/, placeText)}`)
+    tell(target, api, after, output)
   }
   return after.length === 0 ? EXIT.ok : EXIT.failed
 }
 
-/** Whole or not at all: whoever reads the file meanwhile sees the old one or the new one. */
+/** Replaces a file at once: a reader sees the old one or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}.tmp`
   await writeFile(fresh, text)

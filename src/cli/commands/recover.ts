@@ -1,18 +1,20 @@
 import type { Store } from '../../store/store.ts'
-import { command } from '../command.ts'
-import { heldText } from '../failure.ts'
-import { eachConversation, findConversation } from '../find-record.ts'
-import { EXIT } from '../io.ts'
-import { writeOutcome } from '../json-view.ts'
-import { withStore } from '../store-location.ts'
-import { exitCodeOf, openSession, TURN_OPTIONS } from '../turn-session.ts'
-import { reasonText } from '../turn-summary.ts'
+import { command } from '../command/command.ts'
+import { heldText } from '../command/failure.ts'
+import { eachConversation, findConversation } from '../command/find-record.ts'
+import { withStore } from '../command/store-location.ts'
+import { loadAgent } from '../run/agent-file.ts'
+import { writeOutcome } from '../run/json-view.ts'
+import { exitCodeOf, openSession, TURN_OPTIONS } from '../run/turn-session.ts'
+import { reasonText } from '../run/turn-summary.ts'
+import { nameText } from '../terminal/call-text.ts'
+import { EXIT } from '../terminal/io.ts'
 
 export const recover = command({
   name: 'recover',
   usage: ['recover [CONVERSATION …]'],
   about:
-    'Picks up what a dead process left: finishes what is safe to finish, marks the rest in doubt, and goes on. Without a name, every conversation whose last turn has no end.',
+    'Finishes what a dead process left: runs calls that are safe to run again, marks the rest in doubt, and continues the turn. Without a name, every conversation whose last turn has no end.',
   options: {
     ...TURN_OPTIONS,
     force: {
@@ -31,13 +33,13 @@ export const recover = command({
         io.stdout.write('Nothing to recover.\n')
       }
       for (const { id, expiresAt } of held) {
-        io.stderr.write(`bobbin: ${heldText(id, expiresAt)}\n`)
+        io.stderr.write(`bobbin: ${heldText(nameText(id), expiresAt)}\n`)
       }
       let code: number = held.length === 0 ? EXIT.ok : EXIT.failed
       for (const conversation of ids) {
-        const session = await openSession(values, io, store)
+        const session = await openSession(await loadAgent(values, io), values, io, store)
         if (values.json !== true)
-          session.screen.line(session.paint.dim(`> recover ${conversation}`))
+          session.screen.line(session.paint.dim(`> recover ${nameText(conversation)}`))
         const turn = await session.drive((runner) =>
           runner.recover({ conversation, signal: io.signal, force }),
         )
@@ -45,7 +47,7 @@ export const recover = command({
         else {
           session.screen.endText()
           const reason = reasonText(turn)
-          session.screen.line(`${conversation}: ${turn.outcome.status}`)
+          session.screen.line(`${nameText(conversation)}: ${turn.outcome.status}`)
           if (reason !== undefined) session.screen.line(reason)
         }
         code = Math.max(code, exitCodeOf(turn, io))
@@ -60,7 +62,7 @@ async function named(store: Store, names: readonly string[]): Promise<string[]> 
   return infos.map(({ id }) => id)
 }
 
-/** Conversations whose last turn began without ending: free ones, and those that somebody still holds. */
+/** Conversations whose last turn has no end: free ones, and those that another process holds. */
 async function unfinished(store: Store, force: boolean) {
   const ids: string[] = []
   const held: { readonly id: string; readonly expiresAt: number }[] = []

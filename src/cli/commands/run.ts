@@ -1,14 +1,17 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Store } from '../../store/store.ts'
-import { command, type Values } from '../command.ts'
-import type { DrivenTurn } from '../drive-turn.ts'
-import { findConversation } from '../find-record.ts'
-import type { Io } from '../io.ts'
-import { writeOutcome } from '../json-view.ts'
-import { withStore } from '../store-location.ts'
-import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../turn-session.ts'
-import { nextSteps, reasonText, summaryLines } from '../turn-summary.ts'
-import { usageError } from '../usage-error.ts'
+import { command, type Values } from '../command/command.ts'
+import { findConversation } from '../command/find-record.ts'
+import { withStore } from '../command/store-location.ts'
+import { usageError } from '../command/usage-error.ts'
+import { type Agent, questionsOf } from '../run/agent.ts'
+import { type LoadedAgent, loadAgent } from '../run/agent-file.ts'
+import type { DrivenTurn } from '../run/drive-turn.ts'
+import { writeOutcome } from '../run/json-view.ts'
+import { exitCodeOf, openSession, TURN_OPTIONS } from '../run/turn-session.ts'
+import { nextSteps, reasonText, summaryLines } from '../run/turn-summary.ts'
+import type { Io } from '../terminal/io.ts'
+import { outputTo } from '../terminal/output.ts'
 
 const OPTIONS = {
   ...TURN_OPTIONS,
@@ -16,7 +19,7 @@ const OPTIONS = {
     type: 'string',
     short: 'r',
     value: 'CONVERSATION',
-    help: 'Go on with a conversation: with a question, or where it waits for a decision',
+    help: 'Continue a conversation: with a question, or with the decision that it waits for',
   },
   quiet: { type: 'boolean', short: 'q', help: 'Write the answer only' },
 } as const
@@ -27,23 +30,29 @@ export const run = command({
   about:
     'Runs one turn and shows it live. Without a question the agent’s own is asked; `-` reads it from standard input.',
   options: OPTIONS,
-  run: ({ values, positionals }, io) =>
-    withStore(values, io, { create: true }, (store) => runTurn(values, positionals, io, store)),
+  async run({ values, positionals }, io) {
+    const loaded = await loadAgent(values, io)
+    return withStore(values, io, { create: true }, (store) =>
+      runTurn(loaded, values, positionals, io, store),
+    )
+  },
 })
 
 async function runTurn(
+  loaded: LoadedAgent,
   values: Values<typeof OPTIONS>,
   positionals: readonly string[],
   io: Io,
   store: Store,
 ): Promise<number> {
-  const output = values.quiet === true ? { ...io, stdout: { write: () => true } } : io
-  const session = await openSession(values, output, store)
+  const output = values.quiet === true ? { ...io, stdout: outputTo({ write: () => true }) } : io
+  const session = await openSession(loaded, values, output, store)
   const conversation =
     values.resume === undefined ? undefined : (await findConversation(store, values.resume)).id
-  const question = await questionOf(positionals, session, io, conversation)
+  const isFirst = (await store.conversations({ limit: 1 })).length === 0
+  const { question, isOwn } = await questionOf(positionals, session.agent, io, conversation)
   const started = performance.now()
-  if (values.json !== true) session.screen.line(session.paint.dim(`> ${question ?? 'going on'}`))
+  if (values.json !== true) session.screen.line(session.paint.dim(`> ${question ?? 'continue'}`))
   const turn = await session.drive((runner) => {
     const { signal } = io
     if (question === undefined && conversation !== undefined) {
@@ -63,37 +72,47 @@ async function runTurn(
   else {
     session.screen.endText()
     for (const line of summaryLines(turn, facts, session.paint)) session.screen.line(line)
-    if (session.isBuiltIn && turn.outcome.status === 'completed' && turn.loss === undefined) {
-      const { isOffline, paint } = session
-      const { columns } = facts
-      const again = io.env['npm_lifecycle_event'] === 'start' ? 'npm start --' : 'npx bobbin run'
-      const steps = nextSteps(turn, { isOffline, columns, store: values.store, again }, paint)
+    // A first turn, and one without a question of its own, is a try: say what there is to see.
+    if ((isFirst || isOwn) && turn.outcome.status === 'completed' && turn.loss === undefined) {
+      const steps = nextSteps(
+        turn,
+        {
+          isOffline: session.isOffline,
+          columns: facts.columns,
+          agent: values.agent,
+          store: values.store,
+          isNpmStart: io.env['npm_lifecycle_event'] === 'start',
+          questions: questionsOf(loaded.agent),
+        },
+        session.paint,
+      )
       for (const line of ['', ...steps]) session.screen.line(line)
     }
   }
   return exitCodeOf(turn, io)
 }
 
-/** The answer alone; where there is none, why, and not where the answer would be. */
+/** The answer alone on standard output; the reason for a missing one on standard error. */
 function tellAnswer(turn: DrivenTurn, io: Io): void {
   const reason = reasonText(turn)
-  if (turn.outcome.text !== '') io.stdout.write(`${turn.outcome.text}\n`)
+  if (turn.outcome.text !== '') io.stdout.data(`${turn.outcome.text}\n`)
   if (reason !== undefined) io.stderr.write(`bobbin: ${reason}\n`)
 }
 
 async function questionOf(
   positionals: readonly string[],
-  { agent }: TurnSession,
+  agent: Agent,
   io: Io,
   conversation: string | undefined,
-): Promise<string | undefined> {
+): Promise<{ readonly question?: string; readonly isOwn: boolean }> {
   const given = positionals.join(' ').trim()
-  if (given === '-') return (await readAll(io.stdin)).trim()
-  if (given !== '') return given
-  if (conversation !== undefined) return undefined
-  if (agent.question !== undefined) return agent.question
+  if (given === '-') return { question: (await readAll(io.stdin)).trim(), isOwn: false }
+  if (given !== '') return { question: given, isOwn: false }
+  if (conversation !== undefined) return { isOwn: false }
+  const [question] = questionsOf(agent)
+  if (question !== undefined) return { question, isOwn: true }
   throw usageError(
-    'There is no question: write it behind `bobbin run`, or `-` to read it from standard input.',
+    'The question is missing: write it after `bobbin run`, or `-` to read it from standard input.',
     'run',
   )
 }

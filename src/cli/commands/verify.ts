@@ -1,12 +1,13 @@
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import type { Store } from '../../store/store.ts'
-import { oneLine } from '../call-lines.ts'
-import { command } from '../command.ts'
-import { eachConversation, findConversation } from '../find-record.ts'
-import { EXIT, type Io } from '../io.ts'
-import { writeJson } from '../json-view.ts'
-import { paintFor } from '../paint.ts'
-import { STORE_OPTIONS, withStore } from '../store-location.ts'
+import { command } from '../command/command.ts'
+import { eachConversation, findConversation } from '../command/find-record.ts'
+import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
+import { nameText, oneLine } from '../terminal/call-text.ts'
+import { EXIT, type Io } from '../terminal/io.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { Screen } from '../terminal/screen.ts'
+import { writeJson } from '../terminal/write-json.ts'
 
 export const verify = command({
   name: 'verify',
@@ -25,6 +26,7 @@ export const verify = command({
   run: ({ values, positionals }, io) =>
     withStore(values, io, { create: false }, async (store) => {
       const paint = paintFor(io)
+      const screen = new Screen(io)
       const found = await wanted(store, positionals)
       if (found.length === 0) return nothingFound(io, values)
       let isSound = true
@@ -38,28 +40,27 @@ export const verify = command({
         }
         const sign = report.ok ? paint.green('✓') : paint.red('✗')
         const faults = report.ok ? '' : `, ${report.faults.length} faults`
-        io.stdout.write(
-          `${sign} ${id}  ${report.entries} entries, ${report.sealed} sealed${faults}  ${paint.dim(seal ?? 'no seal yet')}\n`,
+        screen.line(
+          `${sign} ${nameText(id)}  ${report.entries} entries, ${report.sealed} sealed${faults}`,
         )
-        for (const fault of report.faults) {
-          io.stdout.write(
-            `    ${paint.red(fault.fault)} ${fault.part}: ${oneLine(fault.message, 400)}\n`,
-          )
+        screen.line(`  ${paint.dim(seal === undefined ? 'no seal yet' : `seal ${seal}`)}`)
+        for (const { fault, part, message } of report.faults) {
+          screen.line(`    ${paint.red(fault)} ${part}: ${oneLine(message, 400)}`)
         }
       }
       return isSound ? EXIT.ok : EXIT.failed
     }),
 })
 
-/** A seal that was kept elsewhere tells that something was here, and now nothing is. */
+/** With a seal that was kept elsewhere, an empty store is a fault. */
 function nothingFound(
   io: Io,
   { seal, json }: { seal?: readonly string[]; json?: boolean },
 ): number {
-  const message = 'There are no conversations in this store'
+  const message = 'This store has no conversations'
   if (seal !== undefined) {
     const id = seal[0] ?? ''
-    throw new BobbinError('E_NOT_FOUND', `${message}: what the seal is of was deleted.`, {
+    throw new BobbinError('E_NOT_FOUND', `${message}: the sealed one was deleted.`, {
       what: 'conversation',
       id,
     })

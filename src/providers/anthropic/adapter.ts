@@ -1,7 +1,7 @@
-import type { WireAdapter } from '../../model/wire-adapter.ts'
+import type { WireAdapter } from '../../model/wire/wire-adapter.ts'
 import { decodePayload } from './decode.ts'
 import { decodeStream } from './decode-stream.ts'
-import { encoder, type MessagesEncodeOptions } from './encode.ts'
+import { encodeHistory, type MessagesEncodeOptions } from './encode.ts'
 import { validateRequest } from './validate.ts'
 import { API, type MessagesPart, PROVIDER } from './wire.ts'
 
@@ -14,7 +14,8 @@ export function messagesAdapterWith({
     provider: PROVIDER,
     decode: decodePayload,
     decodeStream,
-    encoder: (options) => encoder({ ...options, ...(now !== undefined && { now }) }),
+    encode: (items, options) =>
+      encodeHistory(items, { ...options, ...(now !== undefined && { now }) }),
     validate: validateRequest,
   }
 }

@@ -14,10 +14,17 @@ export function callsLast(blocks: readonly BlockParam[]): readonly BlockParam[] 
   return [...blocks.filter((block) => !isDirect(block)), ...blocks.filter(isDirect)]
 }
 
-/** An assistant message must not end with reasoning: it leads to something or is of no use. */
-export function withoutTrailingThought(blocks: readonly BlockParam[]): BlockParam[] {
-  const isThought = ({ type }: BlockParam) => type === 'thinking' || type === 'redacted_thinking'
-  return blocks.slice(0, blocks.findLastIndex((block) => !isThought(block)) + 1)
+const isThought = ({ type }: BlockParam) => type === 'thinking' || type === 'redacted_thinking'
+
+/**
+ * The blocks without reasoning, unless all of it can be sent: the wire refuses a part of a message's reasoning, and a
+ * message that ends with reasoning. `count` is how much of it the response had.
+ */
+export function withWholeThinking(blocks: readonly BlockParam[], count: number): BlockParam[] {
+  const last = blocks.at(-1)
+  const isWhole = blocks.filter(isThought).length === count
+  if (isWhole && (last === undefined || !isThought(last))) return [...blocks]
+  return blocks.filter((block) => !isThought(block))
 }
 
 /** Results in the order of the calls that they answer, after those were moved. */

@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import { base64ToBytes } from '../../core/base64.ts'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { partsText } from '../../model/foreign-text.ts'
-import { type ProviderKey, providerData } from '../../model/provider-data.ts'
-import { asList, asObject, asText, jsonText } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { partsText } from '../../model/wire/foreign-text.ts'
+import { type ProviderKey, providerData } from '../../model/wire/provider-data.ts'
+import { asList, asObject, asText, jsonText } from '../../model/wire/wire-value.ts'
 import type { ContentPart, MediaPart, TextPart } from '../../records/history-item.ts'
 import { API, type Block, extrasOf } from './wire.ts'
 
@@ -91,7 +91,7 @@ function verbatim(block: Block, key: ProviderKey): TextPart {
   return { type: 'text', text: readableText(block), providerData: providerData(key, block) }
 }
 
-/** What can be read of a block: its texts in order, or else the block itself. */
+/** The readable text of a block: its texts in order, or else the block itself. */
 export function readableText(value: JsonValue, depth = 0): string {
   if (typeof value === 'string') return value
   // No block of this wire nests its texts deeper.

@@ -1,8 +1,9 @@
-import type { JsonValue } from '../../core/json.ts'
-import { callArguments } from '../../model/call-arguments.ts'
-import type { HistoryBuilder } from '../../model/history-builder.ts'
-import type { ProviderKey } from '../../model/provider-data.ts'
-import { asObject, asText } from '../../model/wire-value.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { callArguments } from '../../model/events/call-arguments.ts'
+import type { HistoryBuilder } from '../../model/wire/history-builder.ts'
+import type { ProviderKey } from '../../model/wire/provider-data.ts'
+import type { ReasoningBinder } from '../../model/wire/wire-adapter.ts'
+import { asObject, asText } from '../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
 import { decodeContent, decodePart } from './content.ts'
 import { serverResult } from './decode-result.ts'
@@ -15,6 +16,8 @@ export interface Reading {
   readonly key: ProviderKey
   /** Who runs the call of an id: a result must not settle a call of the other side. */
   readonly owners: Map<string, 'runner' | 'provider'>
+  /** Tells what thinking is bound to; only for a response to a known request. */
+  readonly binder?: ReasoningBinder
 }
 
 type Role = 'user' | 'assistant'
@@ -34,6 +37,7 @@ function readBlocks(blocks: readonly JsonValue[], role: Role, reading: Reading):
   }
   for (const value of blocks) {
     const block = asObject(value)
+    const bound = reading.binder?.take(value)
     const part = block === undefined ? undefined : decodePart(block, reading.key)
     if (part !== undefined) {
       // A block that was opened and closed without a word says nothing.
@@ -42,7 +46,7 @@ function readBlocks(blocks: readonly JsonValue[], role: Role, reading: Reading):
     }
     flush()
     if (block === undefined) reading.builder.raw(value, role)
-    else readBlock(block, role, reading)
+    else readBlock(bound === undefined ? block : { ...block, bound }, role, reading)
   }
   flush()
 }
@@ -117,7 +121,7 @@ function serverUse(block: Block, type: string, { builder, owners }: Reading): vo
   const id = asText(block['id'])
   const tool = toolOf(block)
   if (id !== undefined) owners.set(id, 'provider')
-  // The wire takes nothing but an object back, also when what it sent was none.
+  // The wire takes back only an object, even if it sent something else.
   const { args } = callArguments(block['input'])
   builder.call({
     type,

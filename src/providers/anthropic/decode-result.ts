@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import type { ResultParts } from '../../model/history-builder.ts'
-import type { ProviderKey } from '../../model/provider-data.ts'
-import { asList, asObject, asText, jsonText } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { ResultParts } from '../../model/wire/history-builder.ts'
+import type { ProviderKey } from '../../model/wire/provider-data.ts'
+import { asList, asObject, asText, jsonText } from '../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
 import { decodeContent, filePart, readableText } from './content.ts'
 import type { Block } from './wire.ts'
@@ -35,7 +35,7 @@ const code: ResultReader = (content) => [
   }),
 ]
 
-/** By the type of `content`; success and failure are told apart before. */
+/** By the type of `content`. Failures never get here. */
 const READERS: Readonly<Record<string, ResultReader>> = {
   advisor_result: (content) => texts(asText(content['text'])),
   // All that it says is ciphertext, which goes back with the block.

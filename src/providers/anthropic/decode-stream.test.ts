@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../../core/error.ts'
-import type { Finish, ModelEvent } from '../../model/model-event.ts'
-import { syntheticIds } from '../../model/synthetic-id.ts'
-import type { StreamDecoder } from '../../model/wire-adapter.ts'
+import { isBobbinError } from '../../core/error/error.ts'
+import type { Finish, ModelEvent } from '../../model/events/model-event.ts'
+import { syntheticIds } from '../../model/wire/synthetic-id.ts'
+import type { StreamDecoder } from '../../model/wire/wire-adapter.ts'
 import type { CallItem } from '../../records/history-item.ts'
 import { decodeStream } from './decode-stream.ts'
 
@@ -42,7 +42,7 @@ function pushAll(target: StreamDecoder, events: readonly object[]): ModelEvent[]
 
 function finishOf(events: readonly object[]): Finish {
   const finish = pushAll(decoder(), events).at(-1)
-  if (finish?.type !== 'finish') throw new Error('there was no finish')
+  if (finish?.type !== 'finish') throw new Error('the finish is missing')
   return finish
 }
 
@@ -114,7 +114,7 @@ describe('decodeStream', () => {
     'model_context_window_exceeded',
     'new_word',
     null,
-  ])('admits no call when the response ends with %s, and tells of it', (reason) => {
+  ])('admits no call when the response ends with %s, and lists it', (reason) => {
     const finish = finishOf([...called('toolu_1', '{"sum":1}'), ...end(reason)])
     expect(finish.items).toEqual([])
     expect(finish.unfinished).toEqual([{ tool: 'pay', callId: 'toolu_1', rawArgs: '{"sum":1}' }])
@@ -148,7 +148,7 @@ describe('decodeStream', () => {
 
   it.each([
     ['an event without type', [{}]],
-    ['an event that is no object', [null]],
+    ['an event that is not an object', [null]],
     ['a block before the message', [open(0, use('toolu_1'))]],
     ['an end before the message', [{ type: 'message_stop' }]],
     ['a block that starts twice', [begin, open(0, use('a')), open(0, use('b'))]],

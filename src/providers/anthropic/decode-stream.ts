@@ -1,17 +1,17 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { withoutRunnerCalls } from '../../model/assembler.ts'
-import type { Finish, ModelEvent, UnfinishedCall } from '../../model/model-event.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { withoutRunnerCalls } from '../../model/events/assembler.ts'
+import type { Finish, ModelEvent, UnfinishedCall } from '../../model/events/model-event.ts'
 import { broken } from '../../model/sse.ts'
-import type { DecodeContext, StreamDecoder } from '../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { DecodeContext, StreamDecoder } from '../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire/wire-value.ts'
+import { withInputText } from './argument-text.ts'
 import { decodeResponse, readResponse } from './decode.ts'
 import { toolOf } from './decode-block.ts'
 import { failureOfBody } from './fail.ts'
-import { withInputText } from './input-text.ts'
 import { isCall } from './server-tools.ts'
 import type { Block, MessagesEvent } from './wire.ts'
 
-/** What is known of one content block. It counts as said only once it is closed. */
+/** One content block so far. It counts only once it is closed. */
 interface Slot {
   readonly start: Block
   readonly text: string[]
@@ -64,7 +64,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     message = asObject(event.message) ?? {}
     slots = new Map()
     attempts++
-    // Calls made from running code come whole in here, and no other event tells of them.
+    // Calls made from running code come whole in this event and in no other.
     return asList(message['content']).flatMap((block, index) => {
       const slot = newSlot(asObject(block) ?? {})
       slots.set(index, slot)
@@ -126,7 +126,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     return [{ type, key: keyOf(index), delta: text }]
   }
 
-  /** What a block holds already when it starts is told like a delta. */
+  /** Content that a block already has when it starts is passed on as a delta. */
   function firstWords({ start }: Slot, index: number): readonly ModelEvent[] {
     const key = keyOf(index)
     const text = asText(start['type'] === 'text' ? start['text'] : undefined)

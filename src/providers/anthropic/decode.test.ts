@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isBobbinError } from '../../core/error.ts'
-import { syntheticIds } from '../../model/synthetic-id.ts'
+import { isBobbinError } from '../../core/error/error.ts'
+import { syntheticIds } from '../../model/wire/synthetic-id.ts'
 import { decodePayload } from './decode.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(7) })

@@ -1,17 +1,17 @@
-import { BobbinError } from '../../core/error.ts'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { assemble, type Ending } from '../../model/assembler.ts'
-import type { FinishReason } from '../../model/finish-reason.ts'
-import { HistoryBuilder } from '../../model/history-builder.ts'
-import type { Finish, Usage } from '../../model/model-event.ts'
-import { providerData } from '../../model/provider-data.ts'
-import type { DecodeContext, Decoding } from '../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../model/wire-value.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { assemble, type Ending } from '../../model/events/assembler.ts'
+import type { FinishReason } from '../../model/events/finish-reason.ts'
+import type { Finish, Usage } from '../../model/events/model-event.ts'
+import { HistoryBuilder } from '../../model/wire/history-builder.ts'
+import { providerData } from '../../model/wire/provider-data.ts'
+import type { DecodeContext, Decoding } from '../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
+import { withInputText } from './argument-text.ts'
 import { decodeContent } from './content.ts'
 import { type Reading, readContent } from './decode-block.ts'
 import { failureOfBody } from './fail.ts'
-import { withInputText } from './input-text.ts'
 import { API, keyOf, type MessagesResponse, PROVIDER } from './wire.ts'
 
 /** Decodes a response, a block, a list of blocks or messages, or a request. */
@@ -89,7 +89,8 @@ export function readResponse(
   response: MessagesResponse,
   context: DecodeContext,
 ): readonly HistoryItem[] {
-  const reading = startReading(context)
+  const binder = context.binder?.()
+  const reading = { ...startReading(context), ...(binder && { binder }) }
   reading.builder.startResponse(asText(response.id))
   readContent(response.content, 'assistant', reading)
   return withContainer(reading.builder.items, response.container, context)

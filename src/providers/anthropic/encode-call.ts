@@ -1,8 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
-import { foreignCallText } from '../../model/foreign-text.ts'
-import { fitName } from '../../model/name-projection.ts'
-import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { EncodeContext, EncodeOptions } from '../../model/wire/encode-groups.ts'
+import { foreignCallText } from '../../model/wire/foreign-text.ts'
+import { fitName } from '../../model/wire/name-projection.ts'
+import { asList, asObject, asText } from '../../model/wire/wire-value.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
 import {
   CLIENT_ID,
@@ -25,35 +25,18 @@ export class ServerCalls {
   readonly options: EncodeOptions
   /** Calls still without a result, each with the item that made it. */
   readonly open = new Map<string, CallItem | OpenCallItem>()
-  readonly #made = new Map<string, CallItem | OpenCallItem>()
+  readonly #made = new Set<string>()
   readonly #answered = new Set<string>()
-  readonly #reported = new Set<string>()
-  #group: object | undefined
-  #undo: (() => void)[] = []
 
   constructor(options: EncodeOptions) {
     this.options = options
   }
 
-  /**
-   * Begins a group. One that has grown is encoded again: what it made the last time is forgotten, so that what
-   * stands before a call knows as little of it as when all is encoded at once.
-   */
-  begin(group: object): void {
-    if (group === this.#group) for (const undo of this.#undo.reverse()) undo()
-    this.#undo = []
-    this.#group = group
-  }
-
   /** False when another item used this id before. */
   make(id: string, item: CallItem | OpenCallItem): boolean {
     if (this.#made.has(id)) return false
-    this.#made.set(id, item)
+    this.#made.add(id)
     this.open.set(id, item)
-    this.#undo.push(() => {
-      this.#made.delete(id)
-      this.open.delete(id)
-    })
     return true
   }
 
@@ -63,11 +46,6 @@ export class ServerCalls {
     if (this.#answered.has(id)) return false
     this.#answered.add(id)
     this.open.delete(id)
-    this.#undo.push(() => {
-      this.#answered.delete(id)
-      const call = this.#made.get(id)
-      if (call !== undefined) this.open.set(id, call)
-    })
     return true
   }
 
@@ -76,9 +54,7 @@ export class ServerCalls {
   }
 
   reportUnanswered(call: CallItem | OpenCallItem): void {
-    if (this.#reported.has(call.id)) return
-    this.#reported.add(call.id)
-    const message = `\`${call.tool}\` was never answered by its provider and is told as text.`
+    const message = `\`${call.tool}\` was never answered by its provider and is sent as text.`
     this.options.onRepair?.({ kind: 'missing-result', item: call.id, message })
   }
 }
@@ -101,7 +77,7 @@ export function encodeRunnerCall(
   }
 }
 
-/** A call that a provider ran: its own blocks where this one did, else a text that tells of it. */
+/** A call that a provider ran: its own blocks if this provider ran it, otherwise a text about it. */
 export function encodeServerCall(
   call: CallItem | OpenCallItem,
   context: EncodeContext,

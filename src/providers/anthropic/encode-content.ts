@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { EncodeContext } from '../../model/encoder.ts'
-import { asObject, asText } from '../../model/wire-value.ts'
+import type { EncodeContext } from '../../model/wire/encode-groups.ts'
+import { asObject, asText } from '../../model/wire/wire-value.ts'
 import type { CallItem, ContentPart, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia, namedMedia } from './content.ts'
 import { API, type BlockParam } from './wire.ts'
@@ -8,7 +8,7 @@ import { API, type BlockParam } from './wire.ts'
 type Result = Anthropic.Beta.BetaToolResultBlockParam
 type ResultContent = Exclude<NonNullable<Result['content']>, string>[number]
 
-// What may be sent back as it came, by where it stands; elsewhere its text tells of it.
+// Blocks that may be sent back as they came, by place. Elsewhere their text is sent.
 const IN_RESULT: ReadonlySet<string> = new Set<ResultContent['type']>([
   'browser_state',
   'document',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Repair } from '../../model/encoder.ts'
-import { syntheticIds } from '../../model/synthetic-id.ts'
+import type { Repair } from '../../model/wire/encode-groups.ts'
+import { foreignCallText } from '../../model/wire/foreign-text.ts'
+import { syntheticIds } from '../../model/wire/synthetic-id.ts'
 import type { CallItem, HistoryItem, OpenCallItem } from '../../records/history-item.ts'
 import { decodePayload } from './decode.ts'
-import { encoder, type MessagesEncodeOptions } from './encode.ts'
+import { encodeHistory, type MessagesEncodeOptions } from './encode.ts'
 import { validateRequest } from './validate.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(7) })
@@ -11,9 +12,7 @@ const decode = (payload: unknown) => decodePayload(payload, { mint }).items
 
 function encode(items: readonly HistoryItem[], options: MessagesEncodeOptions = {}) {
   const repairs: Repair[] = []
-  const target = encoder({ ...options, onRepair: (repair) => repairs.push(repair) })
-  target.push(...items)
-  const part = target.part()
+  const part = encodeHistory(items, { ...options, onRepair: (repair) => repairs.push(repair) })
   if (options.continues !== true) expect(validateRequest(part)).toEqual([])
   return { ...part, repairs }
 }
@@ -96,7 +95,7 @@ describe('encoder: order', () => {
     ])
   })
 
-  it('moves calls behind the text and the finished server calls of their response', () => {
+  it('moves calls after the text and the finished server calls of their response', () => {
     const items = decode(
       response([use('a'), { type: 'text', text: 'x' }, server('srvtoolu_1'), found('srvtoolu_1')]),
     )
@@ -155,7 +154,7 @@ describe('encoder: ids', () => {
 describe('encoder: what other providers made', () => {
   it('tells their server calls as text', () => {
     const { messages } = encode([search])
-    expect(messages).toEqual([asked([{ type: 'text', text: '[web_search {"query":"x"}]\npaid' }])])
+    expect(messages).toEqual([asked([{ type: 'text', text: foreignCallText(search) }])])
   })
 
   it('tells its own server calls as text where they came from another endpoint', () => {
@@ -192,7 +191,7 @@ describe('encoder: what other providers made', () => {
     ])
   })
 
-  it('wraps arguments that were no object', () => {
+  it('wraps arguments that were not an object', () => {
     const args = { $unparsed: { sha256: 'x', bytes: 1, head: '[' } }
     expect(encode([call('a', { args })]).messages[0]).toMatchObject(asked([{ input: args }]))
   })
@@ -270,16 +269,12 @@ describe('encoder: repairs', () => {
   })
 
   it('keeps a server call open only as long as its result can come', () => {
-    const target = encoder()
     const items = decode(response([{ type: 'text', text: 'x' }, server('srvtoolu_1')]))
-    target.push(...items)
-    expect(target.part().messages).toMatchObject([asked([{ type: 'text' }, server('srvtoolu_1')])])
-    target.push(said('user', 'Never mind.'))
-    const { messages } = target.part()
+    expect(encode(items).messages).toMatchObject([asked([{ type: 'text' }, server('srvtoolu_1')])])
+    const { messages } = encode([...items, said('user', 'Never mind.')])
     expect(messages[0]).toMatchObject(
-      asked([{ text: 'x' }, { type: 'text', text: '[web_search {"q":1}]\n(not finished)' }]),
+      asked([{ text: 'x' }, { type: 'text', text: foreignCallText(items[1] as OpenCallItem) }]),
     )
-    expect(validateRequest({ messages })).toEqual([])
   })
 
   it('cuts calls loose from code whose container is gone', () => {
@@ -329,32 +324,7 @@ describe('encoder: system and state', () => {
     expect(encode([...turn('one'), ...turn('two')]).container).toBe('two')
   })
 
-  it('goes on with one list and changes no message that it gave', () => {
-    const target = encoder()
-    target.push(said('user', 'Go'), call('a'))
-    const { messages } = target.part()
-    const given = [...messages]
-    const before = structuredClone(given)
-    target.push(said('user', 'More'), call('b', { response: 'r2' }))
-    expect(target.part().messages).toBe(messages)
-    expect(messages).toHaveLength(5)
-    expect(given).toEqual(before)
-  })
-
-  it('says the same step by step as at once, where a call stands before the code that made it', () => {
-    const caller = { type: 'code_execution_20250825', tool_id: 'srvtoolu_c' }
-    const content = [use('a', { caller }), server('srvtoolu_c', 'code_execution')]
-    const items = settled(decode(response(content)))
-    const target = encoder()
-    for (const item of items) {
-      target.push(item)
-      target.part()
-    }
-    target.push({ type: 'thought', text: '', response: items[0]?.response ?? '' })
-    expect(target.part()).toMatchObject({ messages: encode(items).messages })
-  })
-
-  it('counts an item that is pushed twice as two', () => {
+  it('counts an item that is listed twice as two', () => {
     const open: OpenCallItem = {
       ...(decode(
         response([server('srvtoolu_1')], { stop_reason: 'pause_turn' }),

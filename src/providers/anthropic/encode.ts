@@ -1,16 +1,15 @@
 import {
   type EncodeContext,
   type EncodeOptions,
+  encodeGroups,
   type Group,
-  GroupEncoder,
-} from '../../model/encoder.ts'
-import { JoinedEntries } from '../../model/joined-entries.ts'
-import { ownData } from '../../model/provider-data.ts'
-import type { WireEncoder } from '../../model/wire-adapter.ts'
-import { asObject, asText } from '../../model/wire-value.ts'
+} from '../../model/wire/encode-groups.ts'
+import { joinNeighbours } from '../../model/wire/join-neighbours.ts'
+import { ownData } from '../../model/wire/provider-data.ts'
+import { asObject, asText } from '../../model/wire/wire-value.ts'
 import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
-import { callsLast, inOrderOf, withoutTrailingThought } from './block-order.ts'
-import { DanglingCalls } from './dangling.ts'
+import { callsLast, inOrderOf, withWholeThinking } from './block-order.ts'
+import { mendDangling } from './dangling.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, ServerCalls } from './encode-call.ts'
 import { encodeParts, encodeResult } from './encode-content.ts'
 import { MESSAGES } from './message-order.ts'
@@ -38,49 +37,35 @@ export interface MessagesEncodeOptions extends EncodeOptions {
   now?(): number
 }
 
-/** Starts the encoder of `messages`. */
-export function encoder(options: MessagesEncodeOptions = {}): WireEncoder<MessagesPart> {
+/** The conversation as `messages`, with its system prompt and its container. */
+export function encodeHistory(
+  items: readonly HistoryItem[],
+  options: MessagesEncodeOptions = {},
+): MessagesPart {
   const calls = new ServerCalls(options)
-  const joined = new JoinedEntries<MessageParam>(MESSAGES)
-  const dangling = new DanglingCalls(calls)
-  const groups = new GroupEncoder<MessageParam>({
+  // Only at the beginning are they the system prompt; later ones are messages in their place.
+  const begin = items.findIndex((item) => !isSystem(item))
+  const opening = begin === -1 ? items : items.slice(0, begin)
+  const system = opening.filter(isSystem).flatMap((item) => systemTexts(item, options))
+  const entries = encodeGroups<MessageParam>(items.slice(opening.length), {
     ...options,
     api: API,
     ids: IDS,
     encodeGroup: (group, context) => encodeGroup(group, context, calls),
   })
-  const system: TextParam[] = []
-  let isBegun = false
-  let container: Container | undefined
+  const container = latestContainer(items, options)
   return {
-    push: (...items) => {
-      for (const item of items) {
-        container = containerOf(item, options) ?? container
-        // Only at the beginning is it the system prompt; later it is a message in its place.
-        if (!isBegun && item.type === 'message' && item.role === 'system') {
-          system.push(...systemTexts(item, options))
-        } else {
-          isBegun = true
-          groups.push(item)
-        }
-      }
-    },
-    part: () => {
-      const id =
-        container === undefined || hasExpired(container, options) ? undefined : container.id
-      const changed = joined.update(groups.entries(), groups.final)
-      return {
-        messages: dangling.close(joined.list, changed, id),
-        ...(system.length > 0 && { system: asShorthand(system) }),
-        ...(id !== undefined && { container: id }),
-      }
-    },
+    messages: mendDangling(joinNeighbours(entries, MESSAGES), calls, container),
+    ...(system.length > 0 && { system: asShorthand(system) }),
+    ...(container !== undefined && { container }),
   }
 }
 
+const isSystem = (item: HistoryItem): item is MessageItem =>
+  item.type === 'message' && item.role === 'system'
+
 function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): MessageParam[] {
   if (group.kind === 'input') return encodeInput(group.item, context)
-  calls.begin(group.items)
   const said: BlockParam[] = []
   const results: ToolResult[] = []
   for (const item of group.items) {
@@ -94,7 +79,8 @@ function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): 
     }
   }
   const ordered = callsLast(said)
-  const content = withoutTrailingThought(ordered)
+  const thoughts = group.items.filter(({ type }) => type === 'thought').length
+  const content = withWholeThinking(ordered, thoughts)
   const answers = ordered === said ? results : inOrderOf(ordered, results)
   return [
     ...(content.length > 0 ? [{ role: 'assistant', content } as const] : []),
@@ -141,7 +127,7 @@ function encodeResponseItem(
   }
 }
 
-/** A text alone is how people write a message; the wire takes it for a block. */
+/** Writes a single text block as a string, which means the same on the wire. */
 function asShorthand<Param extends BlockParam>(content: Param[]): string | Param[] {
   const [first] = content
   const isPlain = content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2
@@ -156,6 +142,17 @@ function systemTexts(item: MessageItem, options: EncodeOptions): TextParam[] {
   })
 }
 
+/** The container of the latest response, unless it has expired. */
+function latestContainer(
+  items: readonly HistoryItem[],
+  options: MessagesEncodeOptions,
+): string | undefined {
+  const container = items.flatMap((item) => containerOf(item, options) ?? []).at(-1)
+  if (container === undefined) return undefined
+  const isExpired = options.now !== undefined && container.expiresAt <= options.now()
+  return isExpired ? undefined : container.id
+}
+
 interface Container {
   readonly id: string
   readonly expiresAt: number
@@ -168,8 +165,4 @@ function containerOf(item: HistoryItem, options: EncodeOptions): Container | und
   const id = asText(container?.['id'])
   if (!id) return undefined
   return { id, expiresAt: Date.parse(asText(container?.['expires_at']) ?? '') }
-}
-
-function hasExpired({ expiresAt }: Container, { now }: MessagesEncodeOptions): boolean {
-  return now !== undefined && expiresAt <= now()
 }

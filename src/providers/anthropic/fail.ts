@@ -1,12 +1,14 @@
-import type { BobbinError } from '../../core/error.ts'
+import type { BobbinError } from '../../core/error/error.ts'
 import {
   asClientError,
+  codeInside,
   codeOfStatus,
   type FailureCode,
   providerFailure,
   retryAfter,
+  statusIn,
 } from '../../model/provider-failure.ts'
-import { asObject, asText } from '../../model/wire-value.ts'
+import { asObject, asText } from '../../model/wire/wire-value.ts'
 import { API } from './wire.ts'
 
 /** Types in a body that say more than its status, and all there is when an event brings the error. */
@@ -23,10 +25,10 @@ const CODES: Readonly<Record<string, FailureCode>> = {
   timeout_error: 'E_PROVIDER_UNAVAILABLE',
 }
 
-// There is no code for this; the words are the only sign.
+// The provider has no code for this, only the message.
 const TOO_LONG = /prompt is too long|exceed(?:s|ed)? (?:the )?(?:model's )?context/i
 
-/** The error that a body or an error event tells of. `status` is absent after HTTP 200. */
+/** The error in a body or an error event. `status` is absent after HTTP 200. */
 export function failureOfBody(body: unknown, status?: number): BobbinError {
   const facts = factsOf(body, status)
   return providerFailure(facts.code, facts.facts)
@@ -53,12 +55,13 @@ function factsOf(body: unknown, status: number | undefined) {
   const errorCode = asText(asObject(inner?.['details'])?.['error_code'])
   const message = asText(inner?.['message']) ?? 'the request failed without saying why'
   const providerCode = errorCode ?? type
+  const inside = status ?? statusIn(inner, outer)
   return {
-    code: codeOf(type, message, status),
+    code: codeOf(type, message, status, inside),
     facts: {
       api: API,
       message,
-      ...(status !== undefined && { status }),
+      ...(inside !== undefined && { status: inside }),
       ...(providerCode !== undefined && { providerCode }),
     },
   }
@@ -68,10 +71,11 @@ function codeOf(
   type: string | undefined,
   message: string,
   status: number | undefined,
+  inside: number | undefined,
 ): FailureCode {
   if (type === 'invalid_request_error' && TOO_LONG.test(message)) {
     return 'E_PROVIDER_CONTEXT_TOO_LONG'
   }
   const known = type !== undefined && Object.hasOwn(CODES, type) ? CODES[type] : undefined
-  return known ?? (status === undefined ? 'E_PROVIDER_UNAVAILABLE' : codeOfStatus(status))
+  return status === undefined ? codeInside(inside, known) : (known ?? codeOfStatus(status))
 }

@@ -1,13 +1,18 @@
 import type Anthropic from '@anthropic-ai/sdk'
+import type { Middleware } from '@anthropic-ai/sdk'
 import { checkModelOptions } from '../../model/check-model-options.ts'
 import type { Model } from '../../model/model.ts'
 import { replyOf } from '../../model/stream-response.ts'
+import type { Repair } from '../../model/wire/encode-groups.ts'
 import { wireModel } from '../../model/wire-model.ts'
 import { messagesAdapterWith } from './adapter.ts'
 import { failureOfClient } from './fail.ts'
 import { type RequestSettings, requestBody } from './request.ts'
+import { bindsThinking } from './thinking/binding-models.ts'
+import { boundsOf, withAllThinking, withoutDeadThinking } from './thinking/bound-thinking.ts'
+import { API } from './wire.ts'
 
-export type { HostedTool, MessagesParams } from './request.ts'
+export type { HostedTool, MessagesParams, RequestSettings } from './request.ts'
 
 /** A client and a model of the Messages API, and what every request carries along. */
 export interface AnthropicMessagesOptions extends RequestSettings {
@@ -15,6 +20,13 @@ export interface AnthropicMessagesOptions extends RequestSettings {
   readonly client: Pick<Anthropic, 'baseURL' | 'beta' | 'messages'>
   /** Tells the time in milliseconds; the platform's clock when absent. */
   readonly now?: () => number
+  /**
+   * Whether the model checks what stands before its thinking, as Claude does from Fable 5.1 on. Thinking that it would
+   * refuse is then left out. The name of the model tells when absent.
+   */
+  readonly boundThinking?: boolean
+  /** The most that a response may have, after decompression; 64 MiB when absent. */
+  readonly maxResponseBytes?: number
 }
 
 /** A model behind Anthropic's Messages API. With `params.betas` its beta half is used. */
@@ -23,26 +35,50 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
     factory: 'anthropicMessages',
     members: ['messages.create', 'beta.messages.create'],
     example: 'new Anthropic()',
+    options: ['now', 'boundThinking'],
+    refuses: {
+      params: ['temperature', 'top_p', 'top_k'],
+      because:
+        'version 2026-10-21 of the API, the default of SDK 1.x, refuses `temperature`, `top_p` and `top_k`; with an older version put it under `params`',
+    },
   })
   const { client, model, params, streaming = true, now = Date.now } = options
+  const { boundThinking = bindsThinking(model) } = options
+  const key = { endpoint: client.baseURL, modelFamily: familyOf(model) }
   return wireModel({
     adapter: messagesAdapterWith({ now }),
     model,
-    endpoint: client.baseURL,
-    modelFamily: familyOf(model),
-    send: async (part, request, signal) => {
+    ...key,
+    maxResponseBytes: options.maxResponseBytes,
+    prepare: (part, request, { onRepair }) => {
       const body = requestBody(part, request, options)
-      const settings = signal === undefined ? {} : { signal }
+      if (!boundThinking) return withAllThinking(body)
+      const bound = withoutDeadThinking(body, boundsOf(request.items, { api: API, ...key }))
+      if (bound.dead > 0) onRepair?.(deadRepair(bound.dead))
+      return bound
+    },
+    send: async (body, signal, guard) => {
+      // The client reads error bodies by itself, whole.
+      const watch: Middleware = async (sent, next) => {
+        const response = await next(sent)
+        return response.ok ? response : guard.watch(response)
+      }
+      const settings = { middleware: [watch], ...(signal !== undefined && { signal }) }
       const sent =
         params?.betas === undefined
           ? client.messages.create(body as Anthropic.MessageCreateParams, settings)
           : client.beta.messages.create(body, settings)
-      const response = await sent.asResponse()
-      return replyOf(response, streaming)
+      return replyOf(await sent.asResponse(), streaming, guard)
     },
     fail: failureOfClient,
   })
 }
+
+const deadRepair = (count: number): Repair => ({
+  kind: 'dead-thinking',
+  item: 'thought',
+  message: `What stood before ${count} blocks of thinking has changed since, so they are not sent: the provider would refuse the request.`,
+})
 
 /** Signatures hold within a family: `claude` in `claude-opus-4-6` and `us.anthropic.claude-opus-4-6`. */
 function familyOf(model: string): string {

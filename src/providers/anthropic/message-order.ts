@@ -1,4 +1,4 @@
-import type { JoinRule } from '../../model/joined-entries.ts'
+import type { JoinRule } from '../../model/wire/join-neighbours.ts'
 import { blocksOf } from './server-tools.ts'
 import type { BlockParam, MessageParam } from './wire.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/json.ts'
-import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import { asList, asObject, asText } from '../../model/wire/wire-value.ts'
 import type { MessageParam } from './wire.ts'
 
 /** A request, or the part of one, with each block and its place. */
@@ -26,7 +26,7 @@ export interface BlockView {
   readonly message: number
 }
 
-/** Reads any payload as a request; what is odd in it breaks rules, not the reading. */
+/** Reads any payload as a request; odd members break rules, not the reading. */
 export function viewOf(payload: unknown): RequestView {
   const request = asObject(payload) ?? {}
   const list = Array.isArray(payload) ? payload : asList(request['messages'])

@@ -11,11 +11,12 @@ export type HostedTool = Anthropic.Beta.BetaToolUnion
 /** Anything else that a request takes, in the client's own words. */
 export type MessagesParams = Partial<Omit<Params, 'messages' | 'model' | 'stream' | 'tools'>>
 
+/** What each request to the provider is made with. */
 export interface RequestSettings {
   readonly model: string
   /** Tools that the provider runs or defines, e.g. `{ type: 'web_search_20250305', name: 'web_search' }`. */
   readonly hostedTools?: readonly HostedTool[]
-  /** Anything else that the request takes; what is set here wins. */
+  /** Other members of the request. They win over ours. */
   readonly params?: MessagesParams
   /** False asks for whole responses. */
   readonly streaming?: boolean

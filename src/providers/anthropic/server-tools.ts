@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../core/json.ts'
-import { asObject, asText } from '../../model/wire-value.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { asObject, asText } from '../../model/wire/wire-value.ts'
 import type { MessageParam } from './wire.ts'
 
 /** The names that a `server_tool_use` may have in a request; any other is refused. */
@@ -48,8 +48,8 @@ export function blocksOf(message: MessageParam): readonly (object & { readonly t
 }
 
 /**
- * Provider calls that a request leaves without a result although nothing will bring it. One may stay
- * open in the last assistant message, when that is sent back to go on (a pause) or is followed by the
+ * Provider calls without a result that can no longer get one. One may stay
+ * open in the last assistant message, when that is sent back to continue (a pause) or is followed by the
  * results of calls made beside or from it; code needs its container for that.
  */
 export function danglingUses(messages: readonly MessageParam[], container: unknown): Set<string> {

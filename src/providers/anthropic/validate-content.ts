@@ -1,5 +1,5 @@
-import type { WireRule } from '../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../model/wire-value.ts'
+import type { WireRule } from '../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../model/wire/wire-value.ts'
 import type { BlockView, RequestView } from './request-view.ts'
 import {
   CLIENT_ID,
@@ -57,7 +57,7 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
       for (const { block, type, path } of blocks) {
         const name = asText(block['name']) ?? ''
         if (type !== 'server_tool_use' || SERVER_TOOLS.has(name)) continue
-        yield { path: `${path}.name`, message: `\`${name}\` is no server tool` }
+        yield { path: `${path}.name`, message: `\`${name}\` is not a server tool` }
       }
     },
   },

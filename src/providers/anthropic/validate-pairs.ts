@@ -1,5 +1,5 @@
-import type { WireRule } from '../../model/wire-adapter.ts'
-import { asText } from '../../model/wire-value.ts'
+import type { WireRule } from '../../model/wire/wire-adapter.ts'
+import { asText } from '../../model/wire/wire-value.ts'
 import type { BlockView, MessageView, RequestView } from './request-view.ts'
 import { codeCaller, danglingUses, isServerResult, isServerUse } from './server-tools.ts'
 
@@ -44,7 +44,7 @@ export const PAIRING_RULES: readonly WireRule<RequestView>[] = [
         const last = blocks.findLastIndex(({ type }) => isServerResult(type))
         for (const view of role === 'assistant' ? blocks.slice(0, Math.max(last, 0)) : []) {
           if (!isUse(view) || codeCaller(view.block) !== undefined) continue
-          yield { path: view.path, message: 'must stand behind the calls that the server finished' }
+          yield { path: view.path, message: 'must come after the calls that the server finished' }
         }
       }
     },
@@ -105,7 +105,7 @@ export const PAIRING_RULES: readonly WireRule<RequestView>[] = [
       for (const view of blocks) {
         if (isServerUse(view.type)) made.add(`${kind(view)} ${idOf(view)}`)
         if (!isServerResult(view.type) || made.has(`${kind(view)} ${answers(view)}`)) continue
-        yield { path: view.path, message: `there is no call ${answers(view)} before its result` }
+        yield { path: view.path, message: `the call ${answers(view)} is missing before its result` }
       }
     },
   },
@@ -114,7 +114,7 @@ export const PAIRING_RULES: readonly WireRule<RequestView>[] = [
     prevents:
       'messages.N: `…` tool use with id `srvtoolu_…` was found without a corresponding `…_tool_result` block',
     *check({ blocks, params, request }) {
-      // What is missing besides the container is told by its own rule.
+      // Other missing parts have rules of their own.
       const dangling = danglingUses(params, request['container'] ?? 'assumed')
       for (const view of blocks) {
         const id = idOf(view)

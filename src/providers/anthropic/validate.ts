@@ -1,4 +1,4 @@
-import { applyRules, type Violation } from '../../model/wire-adapter.ts'
+import { applyRules, type Violation } from '../../model/wire/wire-adapter.ts'
 import { viewOf } from './request-view.ts'
 import { CONTENT_RULES } from './validate-content.ts'
 import { PAIRING_RULES } from './validate-pairs.ts'

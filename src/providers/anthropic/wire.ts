@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import type { DecodeContext } from '../../model/wire-adapter.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { DecodeContext } from '../../model/wire/wire-adapter.ts'
 
 export const API = 'anthropic-messages'
 export const PROVIDER = 'anthropic'
@@ -8,7 +8,7 @@ export const PROVIDER = 'anthropic'
 /** A content block, as far as we read it. Tolerant: every member may be missing or odd. */
 export type Block = JsonObject
 
-/** A response, whole or as its events told it. */
+/** A response, whole or put together from events. */
 export interface MessagesResponse {
   readonly id?: JsonValue
   readonly content?: JsonValue
@@ -17,7 +17,7 @@ export interface MessagesResponse {
   readonly usage?: JsonValue
 }
 
-/** A stream event. Blocks are told apart by `index` alone. */
+/** A stream event. Only `index` says which block it belongs to. */
 export interface MessagesEvent {
   readonly type?: JsonValue
   readonly index?: JsonValue

@@ -1,9 +1,9 @@
-import type { WireAdapter, WireRule } from '../../model/wire-adapter.ts'
+import type { WireAdapter, WireRule } from '../../model/wire/wire-adapter.ts'
 import { decodePayload } from '../openai/responses/decode.ts'
 import { ITEM_READERS } from '../openai/responses/decode-item.ts'
 import { decodeStream } from '../openai/responses/decode-stream.ts'
 import type { ResponsesDialect } from '../openai/responses/dialect.ts'
-import { encoder } from '../openai/responses/encode.ts'
+import { encodeHistory } from '../openai/responses/encode.ts'
 import type { RequestView } from '../openai/responses/request-view.ts'
 import { RESPONSES_RULES, validateRequest } from '../openai/responses/validate.ts'
 import type { ResponsesPart } from '../openai/responses/wire.ts'
@@ -55,6 +55,6 @@ export const foundryAdapter: WireAdapter<ResponsesPart> = {
   provider: dialect.provider,
   decode: (payload, context) => decodePayload(payload, dialect, context),
   decodeStream: (context) => decodeStream(dialect, context),
-  encoder: (options) => encoder(dialect, options),
+  encode: (items, options) => encodeHistory(items, dialect, options),
   validate: (payload) => validateRequest(payload, rules),
 }

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { asList, asObject, asText, without } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { asList, asObject, asText, without } from '../../model/wire/wire-value.ts'
 import {
   type ItemReader,
   isFailure,
@@ -23,7 +23,7 @@ const PAIRS: Readonly<Record<string, string>> = {
   sharepoint_grounding_preview_call: 'sharepoint_grounding',
 }
 
-// The service runs these whatever a decoder may think of the item's `status`.
+// The service runs these itself, whatever `status` says.
 const memorySearch: ItemReader = (item, builder) =>
   builder.call({
     type: 'memory_search_call',
@@ -36,7 +36,7 @@ const memorySearch: ItemReader = (item, builder) =>
     result: { isError: isFailure(item), parts: jsonPart(item['memories'] ?? item['results']) },
   })
 
-// A progress record: the same action is told again, under a new item id, for each of its states.
+// A progress record: the same action comes again, under a new item id, for each of its states.
 const workflowAction: ItemReader = (item, builder) => {
   const { kind, action_id, previous_action_id } = item
   const key = `action:${asText(action_id) ?? ''}`
@@ -92,7 +92,7 @@ export const FOUNDRY_READERS: Readonly<Record<string, ItemReader>> = {
   structured_outputs: (item, builder) => builder.raw(item, 'assistant'),
 }
 
-/** Types that the service only ever sends: its input takes none of them. */
+/** Types that the service only sends and never accepts. */
 export const OUTPUT_ONLY: ReadonlySet<string> = new Set([
   ...pairReaders.map(([type]) => type),
   'workflow_action',

@@ -1,7 +1,7 @@
-import type { WireAdapter } from '../../model/wire-adapter.ts'
+import type { WireAdapter } from '../../model/wire/wire-adapter.ts'
 import { decodePayload } from './decode.ts'
 import { decodeStream } from './decode-stream.ts'
-import { encoder } from './encode.ts'
+import { encodeHistory } from './encode.ts'
 import { validateRequest } from './validate.ts'
 import { API, type GeminiPart, PROVIDER } from './wire.ts'
 
@@ -11,6 +11,6 @@ export const geminiAdapter: WireAdapter<GeminiPart> = {
   provider: PROVIDER,
   decode: decodePayload,
   decodeStream,
-  encoder,
+  encode: encodeHistory,
   validate: validateRequest,
 }

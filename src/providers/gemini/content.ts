@@ -1,8 +1,9 @@
 import type { Part } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { type ProviderKey, providerData } from '../../model/provider-data.ts'
-import { asList, asObject, asText, asWord, without } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { type ProviderKey, providerData } from '../../model/wire/provider-data.ts'
+import { asObject, asText, asWord, without } from '../../model/wire/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../records/history-item.ts'
+import { partsOf } from './spelling.ts'
 import { API, type WirePart } from './wire.ts'
 
 // Files that only this provider can open; any other address means the same to everyone.
@@ -11,10 +12,10 @@ const OWN_FILE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//
 /** Parts of a person's or the operator's content, one for one. */
 export function decodeParts(value: JsonValue | undefined, key: ProviderKey): ContentPart[] {
   if (typeof value === 'string') return [{ type: 'text', text: value }]
-  const list = Array.isArray(value)
-    ? asList(value)
-    : (asObject(value)?.['parts'] ?? [value ?? null])
-  return asList(list).flatMap((part): ContentPart | ContentPart[] => {
+  const content = asObject(value)
+  const parts =
+    content?.['parts'] === undefined ? partsOf({ parts: value ?? null }) : partsOf(content)
+  return parts.flatMap((part): ContentPart | ContentPart[] => {
     if (typeof part === 'string') return { type: 'text', text: part }
     return decodePart(asObject(part) ?? {}, key) ?? []
   })

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import type { HistoryBuilder } from '../../model/history-builder.ts'
-import type { ProviderKey } from '../../model/provider-data.ts'
-import { asList, asObject, asText, asWord, jsonText, without } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { HistoryBuilder } from '../../model/wire/history-builder.ts'
+import { type ProviderKey, providerData } from '../../model/wire/provider-data.ts'
+import { asList, asObject, asText, asWord, jsonText, without } from '../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../records/history-item.ts'
 import { decodePart } from './content.ts'
 import { kindOf, type PartKind, type WirePart } from './wire.ts'
@@ -17,6 +17,8 @@ type PartReader = (part: WirePart, held: JsonObject, reading: Reading) => void
 /** Reads the parts of one content. Neighbouring texts of the model are one message. */
 export function readParts(parts: readonly JsonValue[], side: Side, reading: Reading): void {
   let run: WirePart[] = []
+  /** Whether nothing but code, its output and its pictures stands right before. */
+  let isAfterCode = false
   const flush = () => {
     if (run.length > 0) readMessage(run, side, reading)
     run = []
@@ -27,14 +29,24 @@ export function readParts(parts: readonly JsonValue[], side: Side, reading: Read
     if (kind === 'text' && side === 'model' && isThought(part)) {
       flush()
       reading.builder.thought(asText(part.text) ?? '', { part: part as JsonObject })
+      isAfterCode = false
+    } else if (kind === 'inlineData' && isAfterCode) {
+      readPicture(part, reading)
     } else if (kind === 'text' || kind === 'inlineData' || kind === 'fileData') {
-      if (part.text !== '' || Object.keys(part).length > 1) run.push(part)
+      if (part.text !== '' || Object.keys(part).length > 1 || isAlone(parts, side)) run.push(part)
+      isAfterCode = false
     } else {
       flush()
       readOther(value, part, kind, side, reading)
+      isAfterCode = kind === 'executableCode' || kind === 'codeExecutionResult'
     }
   }
   flush()
+}
+
+/** A message of a person that says nothing is still a message. */
+function isAlone(parts: readonly JsonValue[], side: Side): boolean {
+  return side === 'user' && parts.length === 1
 }
 
 /** Reasoning, or the signature of some that came on a part of its own, without any text. */
@@ -94,10 +106,6 @@ const functionCall: PartReader = (part, call, { builder }) => {
 const functionResponse: PartReader = (part, response, { builder, key }) => {
   const name = asWord(response['name'])
   const { isError, parts } = outcomeOf(response['response'])
-  const media = asList(response['parts']).flatMap((value) => {
-    const decoded = decodePart(asObject(value) ?? {}, key)
-    return decoded?.type === 'media' ? [decoded] : []
-  })
   // Only an object may go back; anything else is kept as the output that it stands for.
   const isStruct = asObject(response['response']) !== undefined
   const extras = without(response, 'id', 'name', 'parts', ...(isStruct ? [] : ['response']))
@@ -108,9 +116,19 @@ const functionResponse: PartReader = (part, response, { builder, key }) => {
     callId: asText(response['id']),
     pairKeys: [...(name === undefined ? [] : [`name:${name}`]), 'type:functionCall'],
     isError,
-    parts: [...parts, ...media],
+    parts: [...parts, ...asList(response['parts']).flatMap((inner) => insidePart(inner, key))],
     data: { response: extras, part: without(part, 'functionResponse') },
   })
+}
+
+/** A part inside of a response: media, or a text that this wire gets back as the part it was. */
+function insidePart(value: JsonValue, key: ProviderKey): ContentPart[] {
+  const part = asObject(value)
+  if (part === undefined) return []
+  const decoded = decodePart(part, key)
+  if (decoded?.type === 'media') return [decoded]
+  const text = decoded?.text ?? jsonText(part)
+  return [{ type: 'text', text, providerData: providerData(key, { inside: part }) }]
 }
 
 /** By convention `output` holds the output and `error` the error; without either all of it is output. */
@@ -158,6 +176,24 @@ const codeExecutionResult: PartReader = (part, result, { builder }) =>
     // One piece of code may print its results in several parts.
     mayExtend: true,
   })
+
+/** What code drew comes as media right after the code or its output: it is a result of the code. */
+function readPicture(part: WirePart, { builder, key }: Reading): void {
+  const last = builder.items.at(-1)
+  const code = last !== undefined && 'wire' in last ? last.wire.callId : undefined
+  const { providerData: _, ...plain } = decodePart(part, key) as ContentPart
+  builder.result({
+    type: 'codeExecutionResult',
+    tool: 'code_execution',
+    executedBy: 'provider',
+    callId: code,
+    pairKeys: ['type:executableCode'],
+    isError: false,
+    parts: [plain],
+    raw: part,
+    mayExtend: true,
+  })
+}
 
 const toolCall: PartReader = (part, call, { builder }) => {
   const toolType = asWord(call['toolType']) ?? 'server_tool'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import type { Finish, ModelEvent } from '../../model/model-event.ts'
-import { syntheticIds } from '../../model/synthetic-id.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { Finish, ModelEvent } from '../../model/events/model-event.ts'
+import { syntheticIds } from '../../model/wire/synthetic-id.ts'
 import { wire } from '../../wire/index.ts'
 import { geminiAdapter } from './adapter.ts'
 
@@ -26,11 +26,44 @@ function readText(...texts: readonly string[]): readonly ModelEvent[] {
 
 function finishOf(events: readonly ModelEvent[]): Finish {
   const finish = events.find((event) => event.type === 'finish')
-  if (finish === undefined) throw new Error('there was no finish')
+  if (finish === undefined) throw new Error('the finish is missing')
   return finish
 }
 
 describe('decodeStream of generateContent', () => {
+  it('reads chunks in snake_case, and in both spellings mixed', () => {
+    const piece = (function_call: JsonObject) => chunk([{ function_call }])
+    const path = { json_path: '$.path', string_value: 'a' }
+    const finish = finishOf(
+      readText(
+        ...[
+          { response_id: 'r1', ...chunk([{ text: 'So.' }]) },
+          chunk([
+            { function_call: { name: 'pay', args: { due_date: 'now' } }, thought_signature: 's' },
+          ]),
+          piece({ name: 'read', will_continue: true }),
+          piece({ partialArgs: [path], will_continue: true }),
+          { ...piece({}), usage_metadata: { prompt_token_count: 3, candidates_token_count: 9 } },
+          { candidates: [{ finish_reason: 'STOP' }] },
+        ].map((each) => JSON.stringify(each)),
+      ),
+    )
+    expect(finish).toMatchObject({
+      reason: 'tools',
+      responseId: 'r1',
+      usage: { inputTokens: 3, outputTokens: 9 },
+      items: [
+        { type: 'message' },
+        {
+          tool: 'pay',
+          args: { due_date: 'now' },
+          providerData: { data: { part: { thoughtSignature: 's' } } },
+        },
+        { tool: 'read', args: { path: 'a' } },
+      ],
+    })
+  })
+
   it.each([[undefined], [null], ['']])('mints an id for a call whose id is %o', (id) => {
     const [found] = codec.decodeStream([
       call({ ...pay, ...(id !== undefined && { id }) }),
@@ -76,7 +109,7 @@ describe('decodeStream of generateContent', () => {
     })
   })
 
-  it('says tools where the wire says STOP, and stop where there are none', () => {
+  it('reads STOP as `tools` with calls and as `stop` without', () => {
     expect(codec.decodeStream([call(pay), end()]).finish?.reason).toBe('tools')
     expect(codec.decodeStream([chunk([{ text: 'no' }]), end()]).finish?.reason).toBe('stop')
   })
@@ -102,7 +135,7 @@ describe('decodeStream of generateContent', () => {
     expect(decoder.partial()).toEqual([])
   })
 
-  it('throws the provider’s error after status 200, even behind a call', () => {
+  it('throws the provider’s error after status 200, even after a call', () => {
     const error = { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } }
     expect(() => codec.decodeStream([call(pay), error])).toThrowError(
       expect.objectContaining({ code: 'E_PROVIDER_UNAVAILABLE' }),
@@ -222,7 +255,7 @@ describe('arguments in pieces', () => {
     expect(calls).toMatchObject([{ fault: { rule: 'duplicate-key' } }])
   })
 
-  it('of two calls may alternate where ids tell them apart', () => {
+  it('of two calls may alternate when they have ids', () => {
     const more = (id: string, n: number) =>
       call({ id, partialArgs: [piece('$.n', { numberValue: n })], willContinue: true })
     const { calls } = codec.decodeStream([
@@ -240,7 +273,7 @@ describe('arguments in pieces', () => {
     ])
   })
 
-  it('go on where the server repeats the name', () => {
+  it('continue when the server repeats the name', () => {
     const again = call({ name: 'pay', partialArgs: [piece('$.n', { numberValue: 1 })] })
     expect(codec.decodeStream([begin(), again, end()]).calls).toMatchObject([{ args: { n: 1 } }])
   })

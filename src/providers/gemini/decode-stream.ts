@@ -1,16 +1,17 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { assemble, type Ending, withoutRunnerCalls } from '../../model/assembler.ts'
-import type { FinishReason } from '../../model/finish-reason.ts'
-import { HistoryBuilder } from '../../model/history-builder.ts'
-import type { Finish, ModelEvent, Usage } from '../../model/model-event.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { assemble, type Ending, withoutRunnerCalls } from '../../model/events/assembler.ts'
+import type { FinishReason } from '../../model/events/finish-reason.ts'
+import type { Finish, ModelEvent, Usage } from '../../model/events/model-event.ts'
 import { broken } from '../../model/sse.ts'
-import type { DecodeContext, StreamDecoder } from '../../model/wire-adapter.ts'
-import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
+import { HistoryBuilder } from '../../model/wire/history-builder.ts'
+import type { DecodeContext, StreamDecoder } from '../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
-import { partsWithArgsText } from './args-text.ts'
+import { partsWithArgsText } from './argument-text.ts'
 import { readParts } from './decode-part.ts'
 import { failureOfBody } from './fail.ts'
 import { PartCollector } from './part-collector.ts'
+import { inCamelCase, spelledPart } from './spelling.ts'
 import { API, type GeminiResponse, keyOf, PROVIDER } from './wire.ts'
 
 const NOTHING: readonly ModelEvent[] = []
@@ -27,19 +28,22 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   let responseId: string | undefined
   let counted: JsonObject | undefined
   let finish: Finish | undefined
+  let grounded = false
 
   function push(value: unknown, source?: string): readonly ModelEvent[] {
     if (finish !== undefined) return NOTHING
-    const chunk: GeminiResponse | undefined = asObject(value)
-    if (chunk === undefined) throw broken('unexpected-event', 'a chunk is no object')
+    const given = asObject(value)
+    if (given === undefined) throw broken('unexpected-event', 'a chunk is not an object')
+    const chunk: GeminiResponse = inCamelCase(given)
     if (asObject(chunk.error) !== undefined) throw failureOfBody(chunk)
     responseId ??= asWord(chunk.responseId)
     // Each chunk counts anew, and some say nothing but what kind of traffic they are.
-    const counts = asObject(chunk.usageMetadata)
+    const counts = camelAt(chunk.usageMetadata)
     if (counts?.['promptTokenCount'] !== undefined) counted = counts
     const candidates = asList(chunk.candidates)
     const index = candidates.findIndex(isFirst)
-    const candidate = asObject(candidates[index])
+    const candidate = camelAt(candidates[index])
+    grounded ||= isGrounded(candidate)
     const told = addParts(candidate, index, source)
     const reason = reasonOf(candidate, chunk)
     if (reason === undefined) return told
@@ -52,7 +56,7 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
     index: number,
     source: string | undefined,
   ): readonly ModelEvent[] {
-    const received = asList(asObject(candidate?.['content'])?.['parts'])
+    const received = asList(asObject(candidate?.['content'])?.['parts']).map(spelledPart)
     const parts = source === undefined ? received : partsWithArgsText(received, index, source)
     const [first] = parts
     if (parts.length === 1 && first !== undefined) return collector.add(first)
@@ -68,6 +72,7 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
       ...(rawReason !== null && { rawReason }),
       ...(responseId !== undefined && { responseId }),
       ...(usage !== undefined && { usage }),
+      ...(grounded && { grounded }),
     }
     const told = assemble(items, ending)
     return { ...told, unfinished: [...told.unfinished, ...collector.unfinished()] }
@@ -95,15 +100,27 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   }
 }
 
+function camelAt(value: JsonValue | undefined): JsonObject | undefined {
+  const object = asObject(value)
+  return object === undefined ? undefined : inCamelCase(object)
+}
+
 /** Of several candidates only the first is the answer. */
 function isFirst(value: JsonValue): boolean {
   const index = asObject(value)?.['index']
   return index === undefined || index === null || index === 0
 }
 
-/** Why the response ended, or why the prompt was blocked; undefined while it goes on. */
+const READ_PAGES = ['groundingMetadata', 'urlContextMetadata']
+
+/** Search and URL context leave no part in the answer, only these words beside it. */
+function isGrounded(candidate: JsonObject | undefined): boolean {
+  return READ_PAGES.some((name) => Object.keys(asObject(candidate?.[name]) ?? {}).length > 0)
+}
+
+/** Why the response ended, or why the prompt was blocked; undefined until then. */
 function reasonOf(candidate: JsonObject | undefined, chunk: GeminiResponse): string | undefined {
-  const blocked = asText(asObject(chunk.promptFeedback)?.['blockReason'])
+  const blocked = asText(camelAt(chunk.promptFeedback)?.['blockReason'])
   return asWord(candidate?.['finishReason']) ?? (candidate === undefined ? blocked : undefined)
 }
 

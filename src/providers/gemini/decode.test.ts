@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { syntheticIds } from '../../model/wire/synthetic-id.ts'
 import { wire } from '../../wire/index.ts'
+import { geminiAdapter } from './adapter.ts'
 
 const codec = wire('gemini', { secret: new Uint8Array(32) })
 const text = (payload: unknown) =>
@@ -27,11 +29,12 @@ describe('decode of generateContent', () => {
     ['over HTTP', { systemInstruction: { parts: [{ text: 'Be brief.' }] }, contents: [] }],
     ['of the client', { config: { systemInstruction: 'Be brief.' }, contents: [] }],
     ['as parts', { systemInstruction: ['Be brief.'], contents: [] }],
+    ['in snake_case', { system_instruction: { parts: { text: 'Be brief.' } }, contents: [] }],
   ])('reads the system instruction %s', (_, payload) => {
     expect(text(payload)).toEqual([said('system', 'Be brief.')])
   })
 
-  it('takes a content without role for the model’s when only the model makes such parts', () => {
+  it('reads content without a role as the model’s when only the model makes such parts', () => {
     expect(codec.decode({ parts: [call] }).calls).toMatchObject([{ response: '#0' }])
   })
 
@@ -63,11 +66,43 @@ describe('decode of generateContent', () => {
     )
   })
 
-  it('throws the error that a body tells of', () => {
+  it('throws the error in a body', () => {
     const body = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'slow down' } }
     expect(() => codec.decode(body)).toThrowError(
       expect.objectContaining({ code: 'E_PROVIDER_RATE_LIMITED' }),
     )
+  })
+
+  it.each([
+    ['a part', { function_call: { name: 'pay', args: {} } }],
+    ['a list of parts', [{ function_call: { name: 'pay', args: {} } }]],
+    ['a content without a role', { parts: [{ function_call: { name: 'pay', args: {} } }] }],
+    ['a null in the other spelling', { function_call: { name: 'pay' }, functionCall: null }],
+    [
+      'a response',
+      {
+        candidates: [
+          { content: { parts: [{ function_call: { name: 'pay' } }] }, finish_reason: 'STOP' },
+        ],
+      },
+    ],
+  ])('reads %s in snake_case', (_, payload) => {
+    expect(codec.decode(payload).calls).toMatchObject([{ tool: 'pay', response: '#0' }])
+  })
+
+  it('reads a block in snake_case', () => {
+    const payload = { prompt_feedback: { block_reason: 'SAFETY' } }
+    expect(codec.decode(payload).finish).toMatchObject({ reason: 'filter', rawReason: 'SAFETY' })
+  })
+
+  it('judges the arguments of a call in snake_case as they were sent', () => {
+    const body =
+      '{"candidates":[{"content":{"parts":[{"function_call":{"name":"pay","args":{"a":1,"a":2}}}]},"finish_reason":"STOP"}]}'
+    const decoder = geminiAdapter.decodeStream({
+      mint: syntheticIds({ secret: new Uint8Array(32) }),
+    })
+    const [finish] = decoder.push(JSON.parse(body), body)
+    expect(finish).toMatchObject({ items: [{ fault: { rule: 'duplicate-key' } }] })
   })
 
   it('pairs by id, then by name, then by position', () => {
@@ -86,6 +121,28 @@ describe('decode of generateContent', () => {
     ])
     const texts = calls.map((each) => (each.type === 'call' ? each.result?.parts : undefined))
     expect(texts).toEqual(['1', '2', '3', '4'].map((each) => [{ type: 'text', text: each }]))
+  })
+
+  it('reads neighbouring turns of the model as one step when it calls in them', () => {
+    const answer = { functionResponse: { name: 'pay', response: {} } }
+    const { calls, items } = codec.decode([
+      { role: 'user', parts: [{ text: 'x' }] },
+      { role: 'model', parts: [{ text: 'So.' }] },
+      { role: 'model', parts: [call] },
+      { role: 'model', parts: [call] },
+      { role: 'user', parts: [answer, answer] },
+    ])
+    expect(calls).toMatchObject([
+      { response: '#0', result: { isError: false } },
+      { response: '#0', result: { isError: false } },
+    ])
+    expect(codec.encode(items)).toMatchObject({
+      contents: [
+        { role: 'user' },
+        { role: 'model', parts: [{ text: 'So.' }, call, call] },
+        { role: 'user', parts: [answer, answer] },
+      ],
+    })
   })
 
   it('does not let deep results break it', () => {

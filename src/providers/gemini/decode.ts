@@ -1,21 +1,23 @@
-import { BobbinError } from '../../core/error.ts'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { HistoryBuilder } from '../../model/history-builder.ts'
-import type { DecodeContext, Decoding } from '../../model/wire-adapter.ts'
-import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { HistoryBuilder } from '../../model/wire/history-builder.ts'
+import type { DecodeContext, Decoding } from '../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire/wire-value.ts'
 import { decodeParts } from './content.ts'
 import { type Reading, readParts } from './decode-part.ts'
 import { decodeStream } from './decode-stream.ts'
 import { failureOfBody } from './fail.ts'
 import { PartCollector } from './part-collector.ts'
+import { inCamelCase, partsOf, spelledPart } from './spelling.ts'
 import { API, keyOf, kindOf, PROVIDER } from './wire.ts'
 
 /** Decodes a response or its chunks, a part, a list of parts or contents, or a request. */
 export function decodePayload(payload: unknown, context: DecodeContext): Decoding {
   if (typeof payload === 'string') return history([payload], context)
   if (Array.isArray(payload)) return decodeList(payload, context)
-  const object = asObject(payload)
-  if (object === undefined) throw unknownPayload()
+  const given = asObject(payload)
+  if (given === undefined) throw unknownPayload()
+  const object = inCamelCase(given)
   if (asObject(object['error']) !== undefined) throw failureOfBody(object)
   if (isResponse(object)) return decodeResponses([object], context)
   if (object['contents'] !== undefined) {
@@ -28,11 +30,11 @@ export function decodePayload(payload: unknown, context: DecodeContext): Decodin
 }
 
 function decodeList(list: readonly JsonValue[], context: DecodeContext): Decoding {
-  const objects = list.map(asObject)
-  if (objects.some((entry) => entry !== undefined && isResponse(entry))) {
+  const objects = list.map((entry) => inCamelCase(asObject(entry) ?? {}))
+  if (objects.some(isResponse)) {
     return decodeResponses(list, context)
   }
-  const isHistory = objects.some((entry) => entry?.['parts'] !== undefined)
+  const isHistory = objects.some((entry) => entry['parts'] !== undefined)
   return history(isHistory || list.length === 0 ? list : [{ parts: list }], context)
 }
 
@@ -55,20 +57,31 @@ function history(
 ): Decoding {
   const reading = startReading(context)
   const { builder, key } = reading
-  const config = asObject(request['config'])
-  const system = request['systemInstruction'] ?? config?.['systemInstruction']
+  const config = inCamelCase(asObject(request['config']) ?? {})
+  const system = request['systemInstruction'] ?? config['systemInstruction']
   if (system !== undefined) builder.message('system', decodeParts(system, key))
+  let before: readonly JsonValue[] = []
   for (const value of contents) {
     const content = asObject(value)
-    if (content?.['parts'] === undefined) readTurn([value], 'user', reading)
-    else readTurn(asList(content['parts']), sideOf(content), reading)
+    const parts = content?.['parts'] === undefined ? [spelledPart(value)] : partsOf(content)
+    const side = content?.['parts'] === undefined ? 'user' : sideOf(content)
+    readTurn(parts, side, reading, before)
+    before = parts
   }
   return { items: builder.items }
 }
 
-function readTurn(parts: readonly JsonValue[], side: 'model' | 'user', reading: Reading): void {
-  if (side === 'model') reading.builder.startResponse()
-  else reading.builder.endResponse()
+function readTurn(
+  parts: readonly JsonValue[],
+  side: 'model' | 'user',
+  reading: Reading,
+  before: readonly JsonValue[],
+): void {
+  const { builder } = reading
+  // Neighbouring turns of the model are one step, if it calls in them.
+  const isSameStep = builder.inResponse && [...before, ...parts].some(isCall)
+  if (side === 'user') builder.endResponse()
+  else if (!isSameStep) builder.startResponse()
   if (side === 'user') readParts(mostExactFirst(parts), side, reading)
   else readParts(parts.some(isPieceOfCall) ? joined(parts) : parts, side, reading)
 }
@@ -85,11 +98,15 @@ function mostExactFirst(parts: readonly JsonValue[]): readonly JsonValue[] {
     : parts.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** Chunks that somebody stored as they came. */
+/** Joins the chunks of a stored stream. */
 function joined(parts: readonly JsonValue[]): readonly JsonValue[] {
   const collector = new PartCollector()
   for (const part of parts) collector.add(part)
   return collector.parts()
+}
+
+function isCall(part: JsonValue): boolean {
+  return asObject(part)?.['functionCall'] !== undefined
 }
 
 function isPieceOfCall(part: JsonValue): boolean {
@@ -109,8 +126,9 @@ const MODEL_KINDS = new Set<unknown>([
 function sideOf(content: JsonObject): 'model' | 'user' {
   const role = asText(content['role'])
   if (role !== undefined) return role === 'model' ? 'model' : 'user'
-  const parts = asList(content['parts'])
-  return parts.some((part) => MODEL_KINDS.has(kindOf(asObject(part) ?? {}))) ? 'model' : 'user'
+  return partsOf(content).some((part) => MODEL_KINDS.has(kindOf(asObject(part) ?? {})))
+    ? 'model'
+    : 'user'
 }
 
 function startReading(context: DecodeContext): Reading {

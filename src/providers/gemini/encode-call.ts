@@ -1,10 +1,10 @@
 import type { FunctionCall, Part } from '@google/genai'
-import type { JsonObject } from '../../core/json.ts'
-import type { EncodeContext, EncodeOptions } from '../../model/encoder.ts'
-import { foreignCallText } from '../../model/foreign-text.ts'
-import { issuedBy } from '../../model/id-projection.ts'
-import { fitName } from '../../model/name-projection.ts'
-import { asObject, asWord } from '../../model/wire-value.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { EncodeContext, EncodeOptions } from '../../model/wire/encode-groups.ts'
+import { foreignCallText } from '../../model/wire/foreign-text.ts'
+import { issuedBy } from '../../model/wire/id-projection.ts'
+import { fitName } from '../../model/wire/name-projection.ts'
+import { asObject, asWord } from '../../model/wire/wire-value.ts'
 import type { CallItem, OpenCallItem, RawItem } from '../../records/history-item.ts'
 import { isOldModel, SKIP_SIGNATURE, wantsSignatures } from './model-version.ts'
 import { API } from './wire.ts'
@@ -16,10 +16,8 @@ const NAME_MAX = 128
 /** What the calls of one request have to know of each other. */
 export class RequestCalls {
   readonly options: EncodeOptions
-  /** Ids of the provider's own calls that the request holds; those of the group under way are told apart. */
-  readonly #served = new Set<string>()
-  #servedNow: string[] = []
-  #group: object | undefined
+  /** Ids of the provider's own calls that the request holds so far. */
+  readonly served = new Set<string>()
   readonly #issued = new Map<string, CallItem>()
 
   constructor(options: EncodeOptions) {
@@ -44,26 +42,6 @@ export class RequestCalls {
     const from = providerData?.endpoint
     if (from !== undefined && endpoint !== undefined && from !== endpoint) return false
     return !isOldModel(modelFamily) || providerData?.modelFamily === modelFamily
-  }
-
-  /**
-   * Begins a group. One that has grown is encoded again: what it served the last time is forgotten, so that what
-   * stands before a call knows as little of it as when all is encoded at once.
-   */
-  begin(group: object): void {
-    if (group === this.#group) for (const id of this.#servedNow) this.#served.delete(id)
-    this.#servedNow = []
-    this.#group = group
-  }
-
-  serve(id: string): void {
-    if (this.#served.has(id)) return
-    this.#served.add(id)
-    this.#servedNow.push(id)
-  }
-
-  isServed(id: string): boolean {
-    return this.#served.has(id)
   }
 }
 
@@ -103,7 +81,7 @@ export interface ServedInGroup {
   hasTool: boolean
 }
 
-/** A call that a provider ran: its own parts where this one did, else a text that tells of it. */
+/** A call that a provider ran: its own parts if this provider ran it, otherwise a text about it. */
 export function encodeServerCall(
   call: CallItem | OpenCallItem,
   context: EncodeContext,
@@ -113,7 +91,7 @@ export function encodeServerCall(
   const parts = context.rawItems(call)?.map((part) => asObject(part) ?? {})
   if (parts === undefined) return [{ text: foreignCallText(call) }]
   if (serve(parts, calls, served)) return parts
-  context.leftOut(call.wire.type, `A result of \`${call.tool}\` has no call; it is told as text.`)
+  context.leftOut(call.wire.type, `A result of \`${call.tool}\` has no call; it is sent as text.`)
   return [{ text: foreignCallText(call) }]
 }
 
@@ -145,10 +123,10 @@ function serve(parts: readonly JsonObject[], calls: RequestCalls, served: Served
     hasTool ||= call !== undefined
     if (call !== undefined && id !== undefined) ids.add(id)
     if (part['codeExecutionResult'] !== undefined && !hasCode) return false
-    const isKnown = id === undefined ? hasTool : isHeld || ids.has(id) || calls.isServed(id)
+    const isKnown = id === undefined ? hasTool : isHeld || ids.has(id) || calls.served.has(id)
     if (response !== undefined && !isKnown) return false
   }
-  for (const id of ids) calls.serve(id)
+  for (const id of ids) calls.served.add(id)
   Object.assign(served, { hasCode, hasTool })
   return true
 }

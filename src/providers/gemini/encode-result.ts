@@ -1,7 +1,7 @@
 import type { FunctionResponse, FunctionResponsePart, Part } from '@google/genai'
-import type { EncodeContext } from '../../model/encoder.ts'
-import { partsText } from '../../model/foreign-text.ts'
-import { asObject } from '../../model/wire-value.ts'
+import type { EncodeContext } from '../../model/wire/encode-groups.ts'
+import { partsText } from '../../model/wire/foreign-text.ts'
+import { asObject } from '../../model/wire/wire-value.ts'
 import type { CallItem, ContentPart, MediaPart } from '../../records/history-item.ts'
 import { encodeMedia, mimeTypeOf } from './content.ts'
 import { nameOf, type RequestCalls } from './encode-call.ts'
@@ -24,13 +24,17 @@ export function encodeResult(
   const own = asObject(context.own(providerData))
   const media = parts.filter((part): part is MediaPart => part.type === 'media')
   const isInside = (part: MediaPart) => isTakenInside(part, context, calls)
-  const inside = media.filter(isInside).map((part) => encodeInside(part, context))
+  const inside = parts.flatMap((part) => {
+    if (part.type === 'media') return isInside(part) ? [encodeInside(part, context)] : []
+    return insideOf(part, context) ?? []
+  })
   const outside = media.filter((part) => !isInside(part))
+  const output = textOf(parts.filter((part) => insideOf(part, context) === undefined))
   const id = calls.idOf(call)
   const functionResponse: FunctionResponse = {
     ...(id !== undefined && { id }),
     name: nameOf(call),
-    response: isError ? { error: textOf(parts) } : { output: textOf(parts) },
+    response: isError ? { error: output } : { output },
     ...asObject(own?.['response']),
     ...(inside.length > 0 && { parts: inside }),
   }
@@ -38,6 +42,11 @@ export function encodeResult(
     answer: { functionResponse, ...asObject(own?.['part']) },
     beside: outside.flatMap((part) => encodeBeside(part, context)),
   }
+}
+
+/** The part that stood inside of a response and has no form of its own elsewhere. */
+function insideOf(part: ContentPart, context: EncodeContext): FunctionResponsePart | undefined {
+  return asObject(asObject(context.own(part.providerData))?.['inside'])
 }
 
 /** Text where there is any; media alone are named, because the answer may not be empty. */

@@ -2,20 +2,27 @@ import type { Content, Part } from '@google/genai'
 import {
   type EncodeContext,
   type EncodeOptions,
+  encodeGroups,
   type Group,
-  GroupEncoder,
-} from '../../model/encoder.ts'
-import { partsText } from '../../model/foreign-text.ts'
-import { copyChanged, JoinedEntries } from '../../model/joined-entries.ts'
-import { ownData } from '../../model/provider-data.ts'
-import type { WireEncoder } from '../../model/wire-adapter.ts'
-import { asList, asObject, asWord } from '../../model/wire-value.ts'
+} from '../../model/wire/encode-groups.ts'
+import { partsText } from '../../model/wire/foreign-text.ts'
+import { type JoinRule, joinNeighbours } from '../../model/wire/join-neighbours.ts'
+import { ownData } from '../../model/wire/provider-data.ts'
+import { asList, asObject, asWord } from '../../model/wire/wire-value.ts'
 import type { ContentPart, HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia } from './content.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, RequestCalls } from './encode-call.ts'
 import { encodeResult } from './encode-result.ts'
-import { holdsCall, TURNS } from './turn-order.ts'
 import { API, type GeminiPart, keyOf } from './wire.ts'
+
+/**
+ * The wire wants a turn with calls directly after a turn of the user or after results, so model turns
+ * right before it are merged into it.
+ */
+const TURNS: JoinRule<Content> = {
+  joins: (later, earlier) => earlier.role === 'model' && holdsCall(later),
+  merge: (turns) => ({ role: 'model', parts: turns.flatMap(({ parts = [] }) => parts) }),
+}
 
 // Ids of other providers are never sent, so nothing has to be fitted.
 const IDS = { refused: /[^\s\S]/g, maxLength: Number.MAX_SAFE_INTEGER }
@@ -24,58 +31,41 @@ const IDS = { refused: /[^\s\S]/g, maxLength: Number.MAX_SAFE_INTEGER }
 const OPENING: Content = { role: 'user', parts: [{ text: '(Earlier messages are left out.)' }] }
 const CLOSING: Content = { role: 'user', parts: [{ text: 'Continue.' }] }
 
-/** Starts the encoder of `contents`. */
-export function encoder(options: EncodeOptions = {}): WireEncoder<GeminiPart> {
+/** The conversation as `contents` and a system instruction. */
+export function encodeHistory(
+  items: readonly HistoryItem[],
+  options: EncodeOptions = {},
+): GeminiPart {
   const calls = new RequestCalls(options)
-  const turns = new JoinedEntries<Content>(TURNS)
-  const added = reporter(options)
-  const groups = new GroupEncoder<Content>({
+  // Only at the beginning are they the system prompt; later ones stay in their place.
+  const begin = items.findIndex((item) => !isSystem(item))
+  const opening = begin === -1 ? items : items.slice(0, begin)
+  const system = opening.filter(isSystem).flatMap((item) => systemParts(item, options))
+  const entries = encodeGroups<Content>(items.slice(opening.length), {
     ...options,
     api: API,
     ids: IDS,
     encodeGroup: (group, context) => encodeGroup(group, context, calls),
   })
-  const system: Part[] = []
-  const contents: Content[] = []
-  let isBegun = false
-  let hasOpening = false
+  const turns = joinNeighbours(entries, TURNS)
   return {
-    push: (...items) => {
-      for (const item of items) {
-        // Only at the beginning is it the system prompt; later it is told in its place.
-        if (!isBegun && item.type === 'message' && item.role === 'system') {
-          system.push(...systemParts(item, options))
-        } else {
-          isBegun = true
-          groups.push(item)
-        }
-      }
-    },
-    part: () => {
-      const changed = turns.update(groups.entries(), groups.final)
-      const [first] = turns.list
-      const opens = first !== undefined && first.role === 'model' && holdsCall(first)
-      const closes = turns.list.at(-1)?.role === 'model'
-      if (opens) added('A turn before the first call was added: the wire does not begin with one.')
-      if (closes) added('A turn was added at the end: the wire does not end with the model.')
-      if (opens) contents[0] = OPENING
-      copyChanged(contents, turns.list, opens === hasOpening ? changed : 0, opens ? 1 : 0)
-      if (closes) contents.push(CLOSING)
-      hasOpening = opens
-      return {
-        contents,
-        ...(system.length > 0 && { systemInstruction: { parts: [...system] } }),
-      }
-    },
+    contents: withEnds(turns, options),
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
   }
 }
 
-function reporter({ onRepair }: EncodeOptions): (message: string) => void {
-  const reported = new Set<string>()
-  return (message) => {
-    if (!reported.has(message)) onRepair?.({ kind: 'added', item: 'message', message })
-    reported.add(message)
-  }
+const isSystem = (item: HistoryItem): item is MessageItem =>
+  item.type === 'message' && item.role === 'system'
+
+/** Adds a turn where the wire refuses the first or the last one. */
+function withEnds(turns: readonly Content[], { onRepair }: EncodeOptions): Content[] {
+  const [first] = turns
+  const opens = first !== undefined && first.role === 'model' && holdsCall(first)
+  const closes = turns.at(-1)?.role === 'model'
+  const added = (message: string) => onRepair?.({ kind: 'added', item: 'message', message })
+  if (opens) added('A turn before the first call was added: the wire does not begin with one.')
+  if (closes) added('A turn was added at the end: the wire does not end with the model.')
+  return [...(opens ? [OPENING] : []), ...turns, ...(closes ? [CLOSING] : [])]
 }
 
 function encodeGroup(
@@ -83,7 +73,6 @@ function encodeGroup(
   context: EncodeContext,
   calls: RequestCalls,
 ): readonly Content[] {
-  calls.begin(group.kind === 'input' ? group.item : group.items)
   if (group.kind === 'input') return turn('user', encodeInput(group.item, context, calls))
   const said: Part[] = []
   const answers: Part[] = []
@@ -170,4 +159,9 @@ function systemParts(item: MessageItem, options: EncodeOptions): readonly Part[]
     const own = asObject(ownData(part.providerData, keyOf(options)))
     return part.text === '' ? [] : [{ text: part.text, ...own }]
   })
+}
+
+/** True for a turn that asks the runner for something. */
+function holdsCall({ parts = [] }: Content): boolean {
+  return parts.some((part) => part.functionCall !== undefined)
 }

@@ -1,14 +1,16 @@
-import type { BobbinError } from '../../core/error.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { thrownText } from '../../core/thrown-text.ts'
+import type { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import {
+  codeInside,
   codeOfStatus,
   type FailureCode,
   type FailureFacts,
   providerFailure,
+  statusIn,
 } from '../../model/provider-failure.ts'
 import { broken } from '../../model/sse.ts'
-import { asList, asObject, asText, asWord } from '../../model/wire-value.ts'
+import { asList, asObject, asText, asWord } from '../../model/wire/wire-value.ts'
 import { API } from './wire.ts'
 
 /** Words in a body that say more than its status. */
@@ -25,10 +27,10 @@ const CODES: Readonly<Record<string, FailureCode>> = {
   DEADLINE_EXCEEDED: 'E_PROVIDER_UNAVAILABLE',
 }
 
-// There is no code for this; the words are the only sign.
+// The provider has no code for this, only the message.
 const TOO_LONG = /token count .*exceeds the maximum|exceeds the maximum number of tokens/i
 
-/** The error that a body, or a chunk after HTTP 200, tells of. */
+/** The error in a body, or in a chunk after HTTP 200. */
 export function failureOfBody(body: unknown, status?: number): BobbinError {
   const { code, facts } = factsOf(body, status)
   return providerFailure(code, facts)
@@ -52,7 +54,7 @@ export function failureOfClient(error: unknown): BobbinError {
   return providerFailure('E_PROVIDER_UNREACHABLE', { api: API, message: said }, error)
 }
 
-/** The client puts the body into the message, sometimes behind a few words of its own. */
+/** The client puts the body into the message, sometimes after words of its own. */
 function bodyIn(message: string): unknown {
   try {
     return JSON.parse(message.slice(message.indexOf('{')))
@@ -67,7 +69,7 @@ function factsOf(body: unknown, status: number | undefined) {
   const details = asList(error?.['details']).map(asObject)
   const reason = details.map((detail) => asWord(detail?.['reason'])).find(Boolean)
   const word = asWord(error?.['status'])
-  const number = status ?? codeIn(error)
+  const number = status ?? statusIn(error, body)
   const retryAfterMs = delayIn(details)
   const facts: FailureFacts = {
     api: API,
@@ -76,24 +78,19 @@ function factsOf(body: unknown, status: number | undefined) {
     ...((reason ?? word) !== undefined && { providerCode: (reason ?? word) as string }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
-  return { code: codeOf([reason, word], message, number), facts }
+  return { code: codeOf([reason, word], message, status, number), facts }
 }
 
 function codeOf(
   words: readonly (string | undefined)[],
   message: string,
   status: number | undefined,
+  inside: number | undefined,
 ): FailureCode {
   if (TOO_LONG.test(message)) return 'E_PROVIDER_CONTEXT_TOO_LONG'
-  for (const word of words) {
-    if (word !== undefined && Object.hasOwn(CODES, word)) return CODES[word] as FailureCode
-  }
-  return status === undefined ? 'E_PROVIDER_UNAVAILABLE' : codeOfStatus(status)
-}
-
-function codeIn(error: JsonObject | undefined): number | undefined {
-  const code = error?.['code']
-  return typeof code === 'number' ? code : undefined
+  const word = words.find((each) => each !== undefined && Object.hasOwn(CODES, each))
+  const known = word === undefined ? undefined : CODES[word]
+  return status === undefined ? codeInside(inside, known) : (known ?? codeOfStatus(status))
 }
 
 /** `retryDelay` is a text like `7s`. */

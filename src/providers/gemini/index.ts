@@ -6,8 +6,9 @@ import { geminiAdapter } from './adapter.ts'
 import { failureOfClient } from './fail.ts'
 import { familyOf } from './model-version.ts'
 import { type RequestSettings, requestParams } from './request.ts'
+import { watchedBy } from './watched-fetch.ts'
 
-export type { GeminiParams } from './request.ts'
+export type { GeminiParams, RequestSettings } from './request.ts'
 
 /** A client and a model of Gemini, and what every request carries along. */
 export interface GeminiOptions extends RequestSettings {
@@ -15,6 +16,8 @@ export interface GeminiOptions extends RequestSettings {
   readonly client: Pick<GoogleGenAI, 'models' | 'vertexai'>
   /** False asks for whole responses. */
   readonly streaming?: boolean
+  /** The most that a response may have, after decompression; 64 MiB when absent. */
+  readonly maxResponseBytes?: number
 }
 
 /** A model behind Gemini's generateContent, of the Developer API or of Vertex AI. */
@@ -31,9 +34,13 @@ export function gemini(options: GeminiOptions): Model {
     // Signatures are bound to the backend that made them.
     endpoint: client.vertexai ? 'vertex' : 'developer',
     modelFamily: familyOf(model),
-    send: async (part, request, signal) => {
-      const params = requestParams(part, request, options, signal)
-      // The client parses chunks itself and gives no way to the bytes.
+    maxResponseBytes: options.maxResponseBytes,
+    prepare: (part, request) => ({ body: requestParams(part, request, options) }),
+    send: async (body, signal, guard) => {
+      // The client parses chunks itself: their bytes are judged on the way to it.
+      const httpOptions = watchedBy(guard, client, options.params)
+      const abort = signal && { abortSignal: signal }
+      const params = { ...body, config: { ...body.config, httpOptions, ...abort } }
       if (streaming)
         return { kind: 'events', events: await client.models.generateContentStream(params) }
       return { kind: 'whole', payload: await client.models.generateContent(params) }

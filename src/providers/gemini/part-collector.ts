@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import type { ModelEvent, UnfinishedCall } from '../../model/model-event.ts'
-import { asList, asObject, asText, asWord, without } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { ModelEvent, UnfinishedCall } from '../../model/events/model-event.ts'
+import { asList, asObject, asText, asWord, without } from '../../model/wire/wire-value.ts'
 import { PartialArgs } from './partial-args.ts'
 
 /** Text that came in pieces, and nothing else: only such pieces may be joined. */
@@ -34,7 +34,7 @@ export class PartCollector {
   /** Calls that wait for more pieces, the latest last. */
   #open: readonly CallSlot[] = []
 
-  /** Takes a part and tells what of it can be shown. */
+  /** Takes a part and gives what of it can be shown. */
   add(value: JsonValue): readonly ModelEvent[] {
     const part = asObject(value)
     if (part === undefined) return this.#whole(value)
@@ -84,7 +84,7 @@ export class PartCollector {
     if (open !== undefined) return this.#continue(open, part, call)
     const isPiece = call['willContinue'] === true || call['partialArgs'] !== undefined
     if (!isPiece) {
-      // The end of a call that had ended before: it says nothing, and is no call without a name.
+      // The end of a call that has ended already. Without a name it is not a call.
       return Object.keys(call).length === 0 ? NOTHING : this.#whole(part)
     }
     const slot: CallSlot = {

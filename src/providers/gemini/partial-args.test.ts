@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { PartialArgs } from './partial-args.ts'
 
 function written(...pieces: JsonValue[]): string {
@@ -57,10 +57,10 @@ describe('PartialArgs', () => {
     ['the root', { jsonPath: '$', numberValue: 1 }],
     ['a root that is a list', { jsonPath: '$[0]', numberValue: 1 }],
     ['a list that does not begin', { jsonPath: '$.a[1]', numberValue: 1 }],
-    ['an index that is no number', { jsonPath: '$.a[*]', numberValue: 1 }],
-    ['an escape that is none', { jsonPath: '$["\\q"]', numberValue: 1 }],
+    ['an index that is not a number', { jsonPath: '$.a[*]', numberValue: 1 }],
+    ['an invalid escape', { jsonPath: '$["\\q"]', numberValue: 1 }],
     ['a kind of value that we do not know', { jsonPath: '$.a', listValue: [] }],
-    ['a number that is none', { jsonPath: '$.a', numberValue: Number.NaN }],
+    ['NaN as a number', { jsonPath: '$.a', numberValue: Number.NaN }],
     ['no object', 'text'],
   ])('writes %s as no JSON', (_, piece) => {
     expect(() => JSON.parse(written(piece as JsonValue)) as unknown).toThrow(SyntaxError)

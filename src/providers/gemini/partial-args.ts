@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { asObject, asText, jsonText } from '../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { asObject, asText, jsonText } from '../../model/wire/wire-value.ts'
 
 type Path = readonly (string | number)[]
 
@@ -7,7 +7,7 @@ const SEGMENT = /\.([^.[\]'"]+)|\[(\d{1,15})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^
 
 /**
  * Arguments that arrive leaf by leaf, written as the JSON text that the model is writing: leaves come in
- * its order, so each piece is appended once. What does not fit is written in a way that is no JSON, so
+ * its order, so each piece is appended once. A leaf that does not fit is written as invalid JSON, so
  * that the strict parser refuses the call; nothing is guessed.
  */
 export class PartialArgs {

@@ -17,11 +17,12 @@ export type GeminiParams = Omit<
   'abortSignal' | 'automaticFunctionCalling' | 'tools'
 >
 
+/** What each request to the provider is made with. */
 export interface RequestSettings {
   readonly model: string
   /** Tools that the provider runs or defines, e.g. `{ googleSearch: {} }`. */
   readonly hostedTools?: readonly Tool[]
-  /** Anything else that the request takes; what is set here wins. */
+  /** Other members of the request. They win over ours. */
   readonly params?: GeminiParams
 }
 
@@ -30,8 +31,9 @@ export function requestParams(
   part: GeminiPart,
   request: ModelRequest,
   { model, hostedTools = [], params = {} }: RequestSettings,
-  signal?: AbortSignal,
 ): GenerateContentParameters {
+  // How it is sent is not part of what is asked.
+  const { httpOptions: _, ...asked } = params
   const tools = [...functionsOf(request, hostedTools), ...hostedTools]
   const systemInstruction = systemOf(request.instructions, part)
   const choice = choiceOf(request.toolChoice)
@@ -43,14 +45,13 @@ export function requestParams(
       responseMimeType: 'application/json',
       responseJsonSchema: output.schema,
     }),
-    ...params,
+    ...asked,
     ...(choice !== undefined &&
       tools.length > 0 && {
         toolConfig: { functionCallingConfig: choice, ...params.toolConfig },
       }),
     // The client must never run a tool by itself: that is the runner's work.
     automaticFunctionCalling: { disable: true },
-    ...(signal !== undefined && { abortSignal: signal }),
   }
   return { model, contents: part.contents, config }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { GEMINI_RULES, validateRequest } from './validate.ts'
 
 const user = { role: 'user', parts: [{ text: 'hi' }] }

@@ -1,7 +1,7 @@
-import { applyRules, type Violation, type WireRule } from '../../model/wire-adapter.ts'
-import { PART_RULES } from './part-rules.ts'
+import { applyRules, type Violation, type WireRule } from '../../model/wire/wire-adapter.ts'
 import { type RequestView, viewOf } from './request-view.ts'
-import { TURN_RULES } from './turn-rules.ts'
+import { PART_RULES } from './validate-parts.ts'
+import { TURN_RULES } from './validate-turns.ts'
 
 /** The rules of the generateContent protocol. */
 export const GEMINI_RULES: readonly WireRule<RequestView>[] = [...TURN_RULES, ...PART_RULES]

@@ -1,8 +1,8 @@
 import type { Content } from '@google/genai'
-import type { JsonValue } from '../../core/json.ts'
-import type { EncodeOptions } from '../../model/encoder.ts'
-import type { ProviderKey } from '../../model/provider-data.ts'
-import type { DecodeContext } from '../../model/wire-adapter.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import type { EncodeOptions } from '../../model/wire/encode-groups.ts'
+import type { ProviderKey } from '../../model/wire/provider-data.ts'
+import type { DecodeContext } from '../../model/wire/wire-adapter.ts'
 
 export const API = 'gemini'
 export const PROVIDER = 'google'

@@ -1,10 +1,12 @@
-import type { BobbinError } from '../../core/error.ts'
+import type { BobbinError } from '../../core/error/error.ts'
 import {
   asClientError,
+  codeInside,
   codeOfStatus,
   type FailureCode,
   providerFailure,
   retryAfter,
+  statusIn,
 } from '../../model/provider-failure.ts'
 
 /** Codes in a body that say more than its status. */
@@ -20,25 +22,40 @@ const CODES: ReadonlyMap<string, FailureCode> = new Map<string, FailureCode>([
   ['model_not_found', 'E_PROVIDER_NOT_FOUND'],
 ])
 
+/** Words for a request that will be refused again. They count only where nothing names a status. */
+const REFUSALS = new Set(['invalid_request_error', 'tool_use_failed'])
+
+function refusalOf(words: readonly string[]): FailureCode | undefined {
+  return words.some((word) => REFUSALS.has(word)) ? 'E_PROVIDER_BAD_REQUEST' : undefined
+}
+
 interface ErrorBody {
   readonly code?: unknown
   readonly type?: unknown
   readonly message?: unknown
 }
 
-/** The error that a body or an error event tells of after a status of 200. */
-export function failureOfBody(api: string, body: unknown, status?: number): BobbinError {
+/** The error in a body. After status 200, the error or the event that holds it (`holder`) may name the real status. */
+export function failureOfBody(
+  api: string,
+  body: unknown,
+  { status, holder }: { readonly status?: number; readonly holder?: unknown } = {},
+): BobbinError {
   const { code, type, message } = asBody(body)
   const words = [code, type].filter(
     (word): word is string => typeof word === 'string' && word !== '',
   )
   const providerCode = words[0]
   const known = words.map((word) => CODES.get(word)).find((failure) => failure !== undefined)
-  const unsaid = status === undefined ? 'E_PROVIDER_UNAVAILABLE' : codeOfStatus(status)
-  return providerFailure(known ?? unsaid, {
+  const inside = status ?? statusIn(body, holder)
+  const failure =
+    status === undefined
+      ? codeInside(inside, known ?? (inside === undefined ? refusalOf(words) : undefined))
+      : (known ?? codeOfStatus(status))
+  return providerFailure(failure, {
     api,
     message: typeof message === 'string' ? message : 'the response failed without saying why',
-    ...(status !== undefined && { status }),
+    ...(inside !== undefined && { status: inside }),
     ...(providerCode !== undefined && { providerCode }),
   })
 }
@@ -49,7 +66,7 @@ export function failureOfClient(api: string, error: unknown): BobbinError {
   if (typeof status !== 'number') {
     return providerFailure('E_PROVIDER_UNREACHABLE', { api, message: String(message) }, error)
   }
-  const failure = failureOfBody(api, body ?? { message }, status)
+  const failure = failureOfBody(api, body ?? { message }, { status })
   const retryAfterMs = retryAfter(headers)
   return providerFailure(
     failure.code as FailureCode,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import loadWabt from 'wabt'
+import { runs } from '../../../test/runs.ts'
 import { plainScanner } from './plain-scanner.ts'
 import { MAX_NEEDLE_BYTES } from './scanner.ts'
 import type { Scanner } from './scanner-contract.ts'
@@ -75,7 +76,7 @@ describe('Scanner.finder', () => {
       fc.property(fewBytes(400), needles, fc.boolean(), (bytes, needle, fold) => {
         expect(all(simd, bytes, needle, fold)).toEqual(all(plainScanner, bytes, needle, fold))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -83,7 +83,7 @@ function instantiate(): ScannerExports | undefined {
   }
 }
 
-/** From most to least frequent in logs and prose; what is not listed is rarer still. */
+/** From most to least frequent in logs and prose; all other bytes are rarer. */
 const FREQUENT = ' e0t1a2oin3srhl4dc5u6m7p8f9g.yw,b-v:k/="_\n'
 
 /** Where the two rarest bytes of a needle are: comparing those first rejects most places at once. */

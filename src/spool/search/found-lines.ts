@@ -37,7 +37,7 @@ const MAX_CONTEXT = 50
 /** Room for any one character and some of its surroundings. */
 const MIN_LINE_CHARS = 16
 
-/** `value`, or `otherwise` for one that is no number: a bound of `NaN` would bound nothing. */
+/** `value`, or `otherwise` if it is `NaN`, which would not limit anything. */
 export function numberOr(value: number | undefined, otherwise: number): number {
   return value === undefined || Number.isNaN(value) ? otherwise : value
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../test/runs.ts'
 import { LineAutomaton } from './line-automaton.ts'
 import { programOf } from './program.ts'
 
@@ -90,7 +91,7 @@ describe('LineAutomaton', () => {
       fc.property(pattern, bytes, fc.integer({ min: 1, max: 9 }), (re, text, size) => {
         expect(matching(re, text, size)).toEqual(expected(re, text))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

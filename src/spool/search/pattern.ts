@@ -1,7 +1,7 @@
 import type { RE2JS as Re2 } from 're2js'
-import { brief } from '../../core/cut-text.ts'
-import { BobbinError } from '../../core/error.ts'
-import { thrownText } from '../../core/thrown-text.ts'
+import { brief } from '../../core/error/cut-text.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { nextTurn } from '../event-loop.ts'
 import { MAX_NEEDLE_BYTES } from '../scan/scanner.ts'
 import { type Program, programOf, requiredText } from './program.ts'
@@ -114,7 +114,7 @@ const EXPLANATIONS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /\(\?>|[*+?}]\+/,
-    'There are no atomic groups or possessive quantifiers: plain ones are linear here.',
+    'Atomic groups and possessive quantifiers are not supported: plain ones are linear here.',
   ],
   [/\{\d+/, 'A counted repetition goes up to 1000, nested ones multiplied: use `*` or `+`.'],
 ]

@@ -4,7 +4,7 @@ import type { RE2JS } from 're2js'
 export interface Program {
   readonly start: number
   readonly instructions: readonly Instruction[]
-  /** Sorted; code points between two bounds are told apart by no instruction. */
+  /** Sorted; no instruction distinguishes code points between two bounds. */
   readonly classBounds: Int32Array
   readonly hasWordBoundary: boolean
 }
@@ -56,7 +56,7 @@ const ALL_OF = 2
 
 /**
  * Takes the program out of a compiled expression. `re2js` runs a whole text in one call; we run its
- * program ourselves, so that a search can stop after any byte and go on later.
+ * program ourselves, so that a search can stop after any byte and continue later.
  */
 export function programOf(compiled: RE2JS): Program {
   const { prog, dfa } = compiled.re2() as unknown as CompiledInternals

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { isThorough } from '../../../test/runs.ts'
 import { stalls } from '../../../test/stalls.ts'
 import { memorySpool } from '../memory-spool.ts'
 import type { SpoolReader } from '../spool-reader.ts'
@@ -45,7 +46,8 @@ describe('searchSpool with a hostile pattern over 16 MB', () => {
   it.each(HOSTILE)(
     'answers or refuses `%s` within 250 ms and lets the event loop turn',
     async (pattern) => {
-      for (const [name, reader] of readers) {
+      const turn = HOSTILE.indexOf(pattern)
+      for (const [name, reader] of isThorough ? readers : readers.slice(turn % 3, (turn % 3) + 1)) {
         const answered = () =>
           searchSpool(reader, { pattern }).catch((error: { code?: string }) => {
             expect(error.code).toBe('E_PATTERN_UNSUPPORTED')

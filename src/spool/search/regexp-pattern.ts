@@ -1,4 +1,4 @@
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import type { PatternOptions } from './pattern.ts'
 
 /** Flags that change nothing when lines are searched one by one, by code points, for whether they match. */

@@ -1,4 +1,4 @@
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import { pacer } from '../event-loop.ts'
 import type { SpoolReader } from '../spool-reader.ts'
 import { collectLines, type FoundLine, type MatchedLine, numberOr } from './found-lines.ts'
@@ -28,7 +28,7 @@ export interface SearchOptions extends PatternOptions {
   readonly now?: () => number
 }
 
-/** What a search found, what ended it, and where to go on. */
+/** What a search found, why it ended, and where to continue. */
 export interface SearchAnswer {
   /** Matching lines and their context, in order, each once. */
   readonly lines: readonly FoundLine[]
@@ -36,9 +36,9 @@ export interface SearchAnswer {
   readonly bytesSearched: number
   /** What ended the search; `end` is the end of the spool. */
   readonly stoppedBy: 'end' | 'matches' | 'characters' | 'time'
-  /** Pass it to go on; absent when the whole spool was searched. */
+  /** Pass it to continue; absent when the whole spool was searched. */
   readonly cursor?: string
-  /** A line so long that the time was used up within it; the cursor goes on behind it. */
+  /** A line so long that the time was up within it; the cursor continues after it. */
   readonly unsearchedLine?: number
 }
 

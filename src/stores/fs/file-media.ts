@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
-import { BobbinError } from '../../core/error.ts'
-import { thrownText } from '../../core/thrown-text.ts'
-import { wrongInput } from '../../core/wrong-input.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import { wrongInput } from '../../core/error/wrong-input.ts'
 import { type MediaReader, mediaReader } from '../../spool/media-reader.ts'
 
 /** Media in a file of the application's choosing; its size is taken now, its bytes when they are read. */

@@ -60,7 +60,7 @@ export function fileSource(index: LineIndex, { fs, folder, cache }: FileSourcePa
   }
 }
 
-/** The facts of a stored blob, or `E_SPOOL_NOT_FOUND`; a symbolic link in its place is no blob. */
+/** The facts of a stored blob, or `E_SPOOL_NOT_FOUND`. A symbolic link does not count as a blob. */
 export async function blobFacts(
   fs: FileSystem,
   folder: SpoolFolder,
@@ -71,7 +71,7 @@ export async function blobFacts(
   return facts
 }
 
-/** The index stored beside a blob; undefined when there is none. */
+/** The index stored beside a blob; undefined if it does not exist. */
 export async function storedIndex(
   fs: FileSystem,
   folder: SpoolFolder,

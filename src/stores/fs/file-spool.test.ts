@@ -17,6 +17,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import type { LineIndex } from '../../spool/line-index.ts'
 import { decodeLineIndex, encodeLineIndex } from '../../spool/line-index-file.ts'
+import { Media } from '../../spool/media.ts'
+import { bytesMedia } from '../../spool/media-reader.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { spoolConformance } from '../../testing/spool-conformance.ts'
 import { fileSpool } from './file-spool.ts'
@@ -134,6 +136,26 @@ describe('fileSpool', () => {
     await expect(reader.verify()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
   })
 
+  it('refuses a picture whose file has changed', async () => {
+    const folder = fresh()
+    const spool = fileSpool(folder)
+    const picture = await new Media({
+      kind: 'image',
+      mimeType: 'image/png',
+      filename: 'a.png',
+      trustTier: 'first-party',
+      modalityHazard: 'inert',
+      reader: bytesMedia(new Uint8Array(1000)),
+    }).spooled(spool)
+    await flip(blobOf(folder, picture.digest ?? ''), 500)
+    for (const media of [picture, Media.fromJSON(picture.toJSON(), { spool: fileSpool(folder) })]) {
+      const read = async () => {
+        for await (const chunk of media.stream()) void chunk
+      }
+      await expect(read()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
+    }
+  })
+
   it('does not believe an index that counts lines which are not there', async () => {
     const folder = fresh()
     const { digest } = await fileSpool(folder).write('a\nb\nc\nd and more')
@@ -205,7 +227,7 @@ describe('fileSpool', () => {
     await expect(streaming()).rejects.toMatchObject({ code: 'E_SPOOL_CORRUPT' })
   })
 
-  it('mends a damaged spool when the same content is written again', async () => {
+  it('repairs a damaged spool when the same content is written again', async () => {
     const folder = fresh()
     const store = fileSpool(folder)
     const { digest } = await store.write('precious')

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { requireOptions } from '../../core/error/wrong-input.ts'
 import { type IdSource, randomId } from '../../core/ids.ts'
-import { requireOptions } from '../../core/wrong-input.ts'
 import { assertDigest } from '../../spool/digest-name.ts'
 import { indexedReader } from '../../spool/indexed-reader.ts'
 import type { LineIndex } from '../../spool/line-index.ts'
@@ -58,7 +58,7 @@ export function fileSpool(path: string, options: FileSpoolOptions = {}): SpoolSt
     if (stored?.state === 'sound') return stored.index
     const index = await indexOfFile(reading.fs, folder.blob(digest), size)
     if (index.digest !== digest) throw spoolCorrupt(digest, 'bytes')
-    // A damaged index stays as it is: it is evidence, and `verify` must go on saying so.
+    // A damaged index is kept: it is evidence, and `verify` must still report it.
     if (stored?.state !== 'damaged') await saveIndex(disk, folder, index, newId()).catch(() => {})
     return index
   }

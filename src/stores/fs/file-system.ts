@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 
-/** What is at a path, not following a symbolic link. */
+/** The facts of a file or folder; a symbolic link is not followed. */
 export interface FileFacts {
   readonly kind: 'file' | 'folder' | 'other'
   readonly size: number
@@ -33,7 +33,7 @@ export interface FileSystem {
   /** Creates a file that must not exist yet, readable by its owner alone. */
   create(path: string): Promise<OpenFile>
   rename(from: string, to: string): Promise<void>
-  /** Removes a file; nothing happens when there is none. */
+  /** Removes a file; does nothing if it does not exist. */
   remove(path: string): Promise<void>
   /** The names in a folder; none when there is no such folder. */
   list(path: string): Promise<string[]>

@@ -20,7 +20,7 @@ export interface Staging {
   /** The time at which the content counts as written: asked when it is whole, for a source may take hours. */
   now(): number
   readonly signal?: AbortSignal
-  /** Throws when there is no room for `bytes` more. */
+  /** Throws if the quota has no room for `bytes` more. */
   reserve(bytes: number): void
 }
 
@@ -56,7 +56,7 @@ export async function stageSpool(
 
 /**
  * Moves a staged spool to its place. The blob goes last: a spool exists once its blob does, and a blob
- * is whole by then. Equal content is replaced, which mends a damaged copy and renews its time.
+ * is complete by then. Equal content is replaced: this repairs a damaged copy and renews its time.
  */
 export async function commitSpool(
   fs: FileSystem,
@@ -120,7 +120,7 @@ async function writeFile<T>(
   return result
 }
 
-/** What cannot be removed now is swept later; the error that led here is the one to report. */
+/** Removes files. A failure is ignored: the next sweep removes them, and the first error is the one to report. */
 async function discard(fs: FileSystem, paths: readonly string[]): Promise<void> {
   for (const path of paths) await fs.remove(path).catch(() => undefined)
 }

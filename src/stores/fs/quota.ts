@@ -17,8 +17,8 @@ export interface Quota {
 }
 
 /**
- * Counts stored bytes against a limit. What is stored already is counted once, at the first write, in a turn of its
- * own: what is removed while it is counted could be taken off twice.
+ * Counts stored bytes against a limit. Existing files are counted once, at the first write, while no other task
+ * runs: a file that is removed during the count could be subtracted twice.
  */
 export function quotaOf(
   limit: number | undefined,

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { sha256Hex } from '#hash'
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import type { FileSystem } from './file-system.ts'
 
 const BLOB = '.blob'
@@ -83,7 +83,7 @@ export async function ensureRoot(fs: FileSystem, { root, synced }: SpoolFolder):
 
 /**
  * Makes a folder below the root and refuses one that is a symbolic link or anything else. Its name is synced
- * also when somebody else has just made it: they may not have come to that yet, or died before.
+ * even if another process has just made it: that process may not have synced it yet, or may have died.
  */
 export async function ensureFolder(
   fs: FileSystem,
@@ -92,7 +92,7 @@ export async function ensureFolder(
 ): Promise<void> {
   const isThere = await folderExists(fs, path)
   if (isThere && synced.has(path)) return
-  // Whoever made it first may have made something else.
+  // Another process was faster; check that it made a folder.
   if (!isThere && !(await fs.makeFolder(path))) await folderExists(fs, path)
   await fs.syncFolder(dirname(path))
   synced.add(path)

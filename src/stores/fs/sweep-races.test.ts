@@ -89,9 +89,9 @@ describe('a sweep beside a write of the same content', () => {
     },
   )
 
-  it('goes on when another process has swept the same before it', async () => {
+  it('continues if another process has already swept the same', async () => {
     const folder = fresh()
-    const { digest } = await fileSpool(folder, old).write('nobody wants it')
+    const { digest } = await fileSpool(folder, old).write('not wanted')
     await fileSpool(folder, old).write('nor that')
     const isBlob = (path: string) => path.endsWith(`${digest}.blob`)
     const { fileSystem } = interrupted('rename', isBlob, () =>
@@ -153,7 +153,7 @@ describe('the quota beside a removal', () => {
     },
   )
 
-  it('counts a damaged spool that is mended by what it has now', async () => {
+  it('counts a repaired spool by its new size', async () => {
     const folder = fresh()
     const { digest } = await fileSpool(folder).write('x'.repeat(900))
     await truncate(join(folder, 'shared', digest.slice(0, 2), `${digest}.blob`), 100)

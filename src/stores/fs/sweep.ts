@@ -137,7 +137,7 @@ async function* storedFiles(fs: FileSystem, folder: SpoolFolder) {
   if (!(await folderExists(fs, folder.tenant))) return
   for (const shard of (await fs.list(folder.tenant)).filter(isShardName)) {
     const path = join(folder.tenant, shard)
-    // A link in the place of a shard leads elsewhere: nothing behind it is ours.
+    // A symbolic link instead of a shard leads elsewhere: those files are not ours.
     if ((await fs.facts(path))?.kind !== 'folder') continue
     for (const name of await fs.list(path)) {
       const parsed = parseFileName(name, shard)

@@ -1,4 +1,4 @@
-import { BobbinError, isBobbinError } from '../../core/error.ts'
+import { BobbinError, isBobbinError } from '../../core/error/error.ts'
 import { codeOf, type FileSystem, type OpenFile } from './file-system.ts'
 
 /** The file system for writes and removals: whatever it refuses becomes `E_SPOOL_WRITE_FAILED`. */
@@ -7,7 +7,7 @@ export function forWriting(fs: FileSystem): FileSystem {
     const reason = codeOf(cause)
     return new BobbinError(
       'E_SPOOL_WRITE_FAILED',
-      `The file system refused to change the spool (${reason}). What was there before is whole. ` +
+      `The file system refused to change the spool (${reason}). Existing content is unchanged. ` +
         (WAY_OUT[reason] ?? 'See `cause` for what the file system said.'),
       { reason },
       { cause },

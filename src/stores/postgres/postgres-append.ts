@@ -1,10 +1,15 @@
-import type { AppendBatch } from '../../store/store-driver.ts'
+import type { AppendBatch } from '../../store/rows/store-driver.ts'
+import type { BlobRow } from '../../store/rows/store-rows.ts'
 import type { PostgresValue, Queries } from './postgres-queries.ts'
 import { ENTRY_COLUMNS } from './postgres-rows.ts'
 import type { Tables } from './postgres-tables.ts'
 
-/** Held shared by whoever adds references, alone by whoever deletes what nobody refers to. */
+/** Transactions that add references share this lock. Deleting unused blobs needs it alone. */
 export const REFERENCE_LOCK = 0x62_6f_63
+
+interface WithBlobs {
+  readonly blobs: readonly BlobRow[]
+}
 
 /** How many entries one statement adds; its parameters are limited to 65,535. */
 const CHUNK = 1000
@@ -14,7 +19,7 @@ export async function insertBatch(
   queries: Queries,
   tables: Tables,
   conversation: { readonly ref: string; readonly length: number },
-  batch: AppendBatch,
+  batch: AppendBatch & WithBlobs,
 ): Promise<void> {
   const { ref } = conversation
   for (let at = 0; at < batch.entries.length; at += CHUNK) {
@@ -48,7 +53,7 @@ async function insertBytes(
   queries: Queries,
   tables: Tables,
   ref: string,
-  { blobs, references }: AppendBatch,
+  { blobs, references }: Pick<AppendBatch, 'references'> & WithBlobs,
 ): Promise<void> {
   if (blobs.length === 0 && references.length === 0) return
   await queries.rows('SELECT pg_advisory_xact_lock_shared($1::bigint)', [REFERENCE_LOCK])

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import { asStoreError, connectionClosed, hasLostRace, isOutOfReach } from './postgres-errors.ts'
 import type { Pool } from './postgres-pool.ts'
 import type { Queries } from './postgres-queries.ts'
@@ -7,14 +7,14 @@ import { migrate } from './postgres-schema.ts'
 import type { Tables } from './postgres-tables.ts'
 
 export interface PostgresConnection {
-  /** Runs `work`, again when the server was out of reach for a moment. */
+  /** Runs `work`; tries again if the server cannot be reached. */
   read<T>(what: string, work: (queries: Queries) => Promise<T>): Promise<T>
-  /** Runs `work` in a transaction, again when it certainly was not stored for a reason that passes. */
+  /** Runs `work` in a transaction; tries again if it was certainly not stored and the cause may pass. */
   write<T>(
     what: string,
     work: (queries: Queries) => Promise<T>,
     options?: {
-      /** Whether `work` sees by itself that it was stored already; otherwise the server is asked. */
+      /** Whether `work` itself detects that it was already stored; otherwise the server is asked. */
       readonly findsOut: boolean
     },
   ): Promise<T>
@@ -49,7 +49,7 @@ export function postgresConnection(
     }
   }
 
-  /** Asks again until time is over, unless it is no use. */
+  /** Tries again until time is over, if another try can succeed. */
   const patiently = async <T>(what: string, attempt: (doubt: Doubt) => Promise<T>): Promise<T> => {
     const doubt: Doubt = { isCommitting: false, isOpen: false }
     let until: number | undefined
@@ -60,7 +60,7 @@ export function postgresConnection(
       } catch (error) {
         doubt.isOpen ||= doubt.isCommitting && isOutOfReach(error)
         const canRepeat = hasLostRace(error) || isOutOfReach(error)
-        // From the first failure on: what took long to fail deserves another try too.
+        // Counted from the first failure, so that a slow failure gets another try too.
         until ??= performance.now() + options.retryTimeoutMs
         if (!canRepeat || performance.now() >= until) throw asStoreError(error, what, doubt.isOpen)
       }
@@ -97,9 +97,9 @@ export function postgresConnection(
 }
 
 interface Doubt {
-  /** Whether the attempt has come so far that only the server knows what becomes of it. */
+  /** Whether the attempt has sent its commit, so that only the server knows the result. */
   isCommitting: boolean
-  /** Whether nobody knows what became of an earlier one. */
+  /** Whether the result of an earlier attempt is unknown. */
   isOpen: boolean
 }
 
@@ -110,13 +110,13 @@ async function transactionId(queries: Queries): Promise<string | undefined> {
   return typeof id === 'string' ? id : undefined
 }
 
-/** What became of a transaction whose commit was left without an answer. */
+/** Whether a transaction was committed whose commit got no answer. */
 async function isCommitted(pool: Pool, id: string | undefined): Promise<boolean> {
   if (id === undefined) return false
   const [row] = await pool.read((queries) =>
     queries.rows('SELECT txid_status($1::bigint) AS status', [id]),
   )
-  // The server has not noticed yet that nobody is there: ask again, as for any connection that is lost.
+  // The server has not noticed the lost connection yet: ask again, as after any lost connection.
   if (row?.['status'] === 'in progress') throw connectionClosed()
   return row?.['status'] === 'committed'
 }

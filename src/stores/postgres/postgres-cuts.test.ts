@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cuttingProxy } from '../../../test/postgres/cutting-proxy.ts'
 import { type EmbeddedServer, embeddedServer } from '../../../test/postgres/embedded-server.ts'
-import { allEntries } from '../../testing/store-check.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { allEntries } from '../../testing/store/store-check.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { postgresStore } from './postgres-store.ts'
 
 let server: EmbeddedServer
@@ -26,9 +26,9 @@ describe('postgresStore, when its connection breaks off', () => {
         const id = `${side} ${message}`
         proxy.set({ message, side })
         const entries = [sample.settlement('t', id), sample.turnEnd('t')]
-        const [first] = await store.append('c', epoch, entries, [blob])
+        const { seq } = await store.append('c', epoch, entries, [blob])
         ids.push(id, 'end')
-        expect(first?.seq).toBe(ids.length - 1)
+        expect(seq).toBe(ids.length - 1)
         if (!proxy.wasCut) break
       }
     }

@@ -1,6 +1,6 @@
-import { sqlFilter } from '../../store/sql-filter.ts'
-import type { AppendOutcome, StoreDriver } from '../../store/store-driver.ts'
-import type { ConversationRow, EntryRow } from '../../store/store-rows.ts'
+import type { AppendOutcome, StoreDriver } from '../../store/rows/store-driver.ts'
+import type { ConversationRow, EntryRow } from '../../store/rows/store-rows.ts'
+import { sqlFilter } from '../sql/sql-filter.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
@@ -32,7 +32,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
   const REF = `(SELECT ref FROM ${conversations} WHERE id = $1)`
   const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
     FROM ${gates} g JOIN ${conversations} c ON c.ref = g.conversation`
-  // A gate that somebody put there by hand has no such entry.
+  // A gate row that was inserted by hand has no such entry.
   const OPENING = `LEFT JOIN ${entries} e
     ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
   const dialect = { conversations, parameter: (n: number) => `$${n}` }
@@ -92,14 +92,16 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
       ),
 
     append: async (conversation, epoch, plan) => {
-      // The first entry of an attempt whose commit may have been left without an answer.
+      // The first entry of an attempt whose commit may have got no answer.
       let attempted: EntryRow | undefined
       const append = async (queries: Queries): Promise<AppendOutcome> => {
-        // Waits for the transaction of an earlier attempt: then that one is stored, or never will be.
+        // Waits for the transaction of an earlier attempt, so that its result is final.
         const known = await locate(queries, conversation, 'FOR UPDATE')
         if (known === undefined) return { status: 'missing' }
         const { ref, row } = known
-        if (attempted && (await isStored(queries, ref, attempted))) return { status: 'done' }
+        if (attempted && (await isStored(queries, ref, attempted))) {
+          return { status: 'done', seq: attempted.seq }
+        }
         if (row.epoch !== epoch) return { status: 'stale', current: row.epoch }
         const shown = new Map()
         for (const id of plan.gates) {
@@ -110,8 +112,13 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
         const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
         const batch = plan.prepare({ row, whole: () => row, gates: shown, unsealed })
         attempted = batch.entries[0]
-        await insertBatch(queries, tables, { ref, length: row.length }, batch)
-        return { status: 'done' }
+        await insertBatch(
+          queries,
+          tables,
+          { ref, length: row.length },
+          { ...batch, blobs: plan.blobs },
+        )
+        return { status: 'done', seq: row.length + 1 }
       }
       try {
         return await write('append entries', append, { findsOut: true })
@@ -209,7 +216,7 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
 
     delete: (conversation) =>
       write('delete a conversation', async (queries) => {
-        // Nobody may come to refer to a blob while it is decided that nobody does.
+        // No reference may be added while unused blobs are looked for.
         await queries.rows('SELECT pg_advisory_xact_lock($1::bigint)', [REFERENCE_LOCK])
         const known = await locate(queries, conversation, 'FOR UPDATE')
         if (known === undefined) return false

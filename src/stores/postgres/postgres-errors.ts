@@ -1,15 +1,15 @@
-import { BobbinError, isBobbinError } from '../../core/error.ts'
-import type { StoreFailure } from '../../core/error-codes.ts'
-import { thrownText } from '../../core/thrown-text.ts'
+import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import type { StoreFailure } from '../../core/error/error-codes.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { storeCorrupt } from '../../store/store-errors.ts'
 
-/** Codes of the client library and of the operating system that say: nobody there. */
+/** Codes of the client library and of the operating system for a server that does not answer. */
 const DISCONNECTED =
   /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ENOENT$)/
 
 /**
- * No connection, or none any more: the server ends, starts, is full, or took too long a silence for a
- * death; and what the client says when it has begun a transaction without reserving a connection for it.
+ * The server stops, starts, is full, or ended a connection that was silent for too long. The last code comes
+ * from the client, if it has begun a transaction without reserving a connection for it.
  */
 const OUT_OF_REACH = /^(08|57P|53300$|25P03$|UNSAFE_TRANSACTION$)/
 
@@ -30,16 +30,16 @@ const STATES: readonly (readonly [string, StoreFailure])[] = [
 ]
 
 const WAYS_OUT: Partial<Record<StoreFailure, string>> = {
-  disconnected: 'the server is out of reach. Nothing was changed: try again when it is back',
+  disconnected: 'the server cannot be reached. Nothing was changed: try again when it is back',
   full: 'the server has no room left: free some and try again; nothing that was stored is lost',
   'read-only':
-    'the database may not be written: check the rights of the role, and that it is no replica',
-  locked: 'somebody else was faster: try again',
+    'the database cannot be written: check the rights of the role, and that the server is not a replica',
+  locked: 'another transaction was faster: try again',
   'cannot-open': 'the role or the database is not accepted: check user, password and database',
 }
 
 const IN_DOUBT =
-  'the server went out of reach while it committed. What was under way may have been stored or not: ' +
+  'the server could not be reached during a commit, which may have been stored or not: ' +
   'read it back, then try again'
 
 function codeOf(error: unknown): string | undefined {
@@ -60,7 +60,7 @@ export function isOutOfReach(error: unknown): boolean {
   return isCutOff(error) || OUT_OF_REACH.test(code)
 }
 
-/** True when there is no connection any more on which anything could be sent or answered. */
+/** True if the connection is gone, so that nothing can be sent or received. */
 export function isCutOff(error: unknown): boolean {
   return DISCONNECTED.test(codeOf(error) ?? '')
 }
@@ -70,7 +70,7 @@ export function isRefusal(error: unknown): boolean {
   return codeOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'
 }
 
-/** What the client says of a connection that broke off, for one that broke off between two statements. */
+/** The client's error for a lost connection, for one that was lost between two statements. */
 export function connectionClosed(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' })
 }
@@ -79,7 +79,7 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
-/** What the client threw, as one of our errors; `inDoubt` when a commit was left without an answer. */
+/** Turns an error of the client into one of ours. `inDoubt` if a commit got no answer. */
 export function asStoreError(error: unknown, doing: string, inDoubt: boolean): Error {
   if (isBobbinError(error)) return error
   const code = codeOf(error)

@@ -2,8 +2,8 @@ import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, embeddedServer } from '../../../test/postgres/embedded-server.ts'
 import type { Store } from '../../store/store.ts'
-import { allEntries } from '../../testing/store-check.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { allEntries } from '../../testing/store/store-check.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { postgresStore } from './postgres-store.ts'
 
 let server: EmbeddedServer
@@ -30,7 +30,7 @@ async function blockedProcess(): Promise<number> {
     if (row !== undefined) return Number(row['pid'])
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  throw new Error('nobody waits for a lock')
+  throw new Error('no transaction waits for a lock')
 }
 
 /** Locks the conversation against everybody else while `act` runs. */
@@ -116,7 +116,7 @@ describe('postgresStore', () => {
     await second.close()
   })
 
-  it('goes on over a restart of the server', { timeout: 60_000 }, async () => {
+  it('continues after a restart of the server', { timeout: 60_000 }, async () => {
     const store = postgresStore({
       url: server.url,
       schema: newSchema(),

@@ -5,7 +5,7 @@ import { connectionClosed, isCutOff } from './postgres-errors.ts'
 import { type Queries, queriesOn } from './postgres-queries.ts'
 import type { Session } from './postgres-session.ts'
 
-/** Connections to share. Whoever finds none free waits, however long it takes. */
+/** Connections to share. Work waits, for any time, until one is free. */
 export interface Pool {
   read<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
@@ -84,8 +84,8 @@ export function borrowedPool(client: Sql): Pool {
 }
 
 /**
- * Never settles when the connection is gone. The client tells whoever waits for the transaction anyway,
- * but would also send a ROLLBACK to nobody, which ends the process.
+ * Never settles if the connection is gone. The client rejects the transaction anyway. If this settled, it would
+ * also send a ROLLBACK without a connection, which ends the process.
  */
 async function whenRolledBack(failure: unknown): Promise<never> {
   if (isCutOff(failure)) await new Promise(() => undefined)

@@ -4,7 +4,7 @@ import type {
   EntryText,
   FoundText,
   GateRow,
-} from '../../store/store-rows.ts'
+} from '../../store/rows/store-rows.ts'
 import type { PostgresRow } from './postgres-queries.ts'
 
 // Results are named in one word each: a client may be set up to rename `snake_case`.

@@ -1,4 +1,4 @@
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import type { Queries } from './postgres-queries.ts'
 import type { Tables } from './postgres-tables.ts'
 

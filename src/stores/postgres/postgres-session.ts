@@ -34,7 +34,7 @@ export function postgresSession(
 
   const guarded = async <T>(statement: () => Promise<T>): Promise<T> => {
     if (isLost) throw connectionClosed()
-    // Left to itself, the client connects for ever to somebody who hangs up at once.
+    // Without this, the client reconnects for ever to a server that hangs up at once.
     const giveUp = isOpen ? undefined : setTimeout(hangUp, connectTimeoutMs)
     try {
       const result = await statement()
@@ -64,7 +64,7 @@ export function postgresSession(
       try {
         result = await work(own)
       } catch (error) {
-        // What is lost is rolled back by the server; what cannot be rolled back is of no more use.
+        // The server rolls back a lost connection. A connection that cannot roll back is not used again.
         if (!isLost) {
           await own.script('ROLLBACK').catch(() => {
             isLost = true

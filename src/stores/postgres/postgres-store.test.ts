@@ -1,9 +1,10 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedServer, embeddedServer } from '../../../test/postgres/embedded-server.ts'
-import { allEntries } from '../../testing/store-check.ts'
-import { storeConformance } from '../../testing/store-conformance.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { runs } from '../../../test/runs.ts'
+import { allEntries } from '../../testing/store/store-check.ts'
+import { storeConformance } from '../../testing/store/store-conformance.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { postgresStore } from './postgres-store.ts'
 
 let server: EmbeddedServer
@@ -22,12 +23,12 @@ describe('postgresStore', () => {
   })
   for (const { name, run } of checks) it(name, run)
 
-  it('takes 200 conversations at once and loses and doubles nothing', {
+  it('takes many conversations at once and loses and doubles nothing', {
     timeout: 120_000,
   }, async () => {
     const store = postgresStore({ url: server.url, schema: newSchema(), connections: 20 })
     const shared = new TextEncoder().encode('the same result everywhere')
-    const names = Array.from({ length: 200 }, (_, i) => `conversation ${i}`)
+    const names = Array.from({ length: runs(200) }, (_, i) => `conversation ${i}`)
     await Promise.all(
       names.map(async (name) => {
         const { epoch } = await store.acquire(name, { owner: 'test' })
@@ -38,7 +39,7 @@ describe('postgresStore', () => {
         await store.append(name, epoch, [sample.turnEnd('t')])
       }),
     )
-    expect(await store.count({})).toBe(200 * 11)
+    expect(await store.count({})).toBe(names.length * 11)
     for (const name of names.filter((_, i) => i % 20 === 0)) {
       expect(await allEntries(store, name)).toHaveLength(11)
       expect((await store.verify({ conversation: name })).faults).toEqual([])
@@ -59,7 +60,7 @@ describe('postgresStore', () => {
     await client.end()
   })
 
-  it('refuses a schema from a newer version, and a name that is none', async () => {
+  it('refuses a schema from a newer version, and an invalid name', async () => {
     const schema = newSchema()
     const store = postgresStore({ url: server.url, schema })
     await store.acquire('c', { owner: 'test' })
@@ -82,7 +83,7 @@ describe('postgresStore', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  it('says that the server is gone, and goes on with nothing lost when it is back', async () => {
+  it('says that the server is gone, and continues without loss when it is back', async () => {
     const where = { url: server.url, schema: newSchema(), connections: 2 }
     const store = postgresStore({ ...where, retryTimeoutMs: 100 })
     const { epoch } = await store.acquire('c', { owner: 'test' })

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
-import { BobbinError } from '../../core/error.ts'
-import { thrownText } from '../../core/thrown-text.ts'
-import { requireOptions } from '../../core/wrong-input.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import { requireOptions } from '../../core/error/wrong-input.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/create-store.ts'
+import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/core/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { postgresConnection } from './postgres-connection.ts'
@@ -23,8 +23,8 @@ export interface PostgresStoreOptions extends StoreOptions {
   /** How many connections are opened at most; ten unless given. */
   readonly connections?: number
   /**
-   * How long to try again what was certainly not stored because the server was out of reach or somebody
-   * else was faster; five seconds unless given.
+   * How long to try again if a change was certainly not stored, because the server could not be reached or
+   * another transaction was faster; five seconds by default.
    */
   readonly retryTimeoutMs?: number
   /** Where larger bytes go: a durable spool that every process which uses the store can reach. */
@@ -44,7 +44,8 @@ const OPTIONS = [
 /** A store in PostgreSQL, connected on first use, for many processes on many machines. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   requireOptions('postgresStore', options, OPTIONS)
-  const { url, client, schema = 'public', connections = 10, retryTimeoutMs = 5000 } = options
+  const { url, client, schema = 'public', connections = 10, ...others } = options
+  const { retryTimeoutMs = 5000, ...shared } = others
   if ((url === undefined) === (client === undefined)) {
     throw invalidInput('options', 'must have either `url` or `client`')
   }
@@ -56,10 +57,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     return sessionPool(session, connections)
   }
   const connection = postgresConnection(connect, tables, { retryTimeoutMs })
-  return createStore(postgresDriver(connection, tables), options)
+  return createStore(postgresDriver(connection, tables), shared)
 }
 
-/** A client that is one connection: it ends when it is told to, never on its own between statements. */
+/** A client with one connection that never closes by itself between statements. */
 const ALONE = {
   max: 1,
   connect_timeout: 0,

@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Sqlite } from './sqlite-database.ts'
 import { asStoreError, isBusy } from './sqlite-errors.ts'
 
-/** How many pieces of work share a commit at most: the event loop stands still meanwhile. */
+/** How many pieces of work share a commit at most, because the commit blocks the event loop. */
 const MAX_GROUP = 64
 
 interface Task {
@@ -24,9 +24,9 @@ export interface GroupCommit {
 }
 
 /**
- * Lets work that is asked for in one round of the event loop share one transaction and so one sync of
- * the disk, which is nearly all that a commit costs. Each piece still succeeds or fails by itself, may be
- * run again, and is answered only when it is durable.
+ * Joins the work of one round of the event loop, of any number of conversations, into one transaction: the
+ * sync of the disk is nearly the whole cost of a commit. Each piece succeeds or fails by itself, may run more
+ * than once, and resolves only when it is durable.
  */
 export function groupCommit(transaction: Runner): GroupCommit {
   const waiting: Task[] = []
@@ -48,7 +48,7 @@ export function groupCommit(transaction: Runner): GroupCommit {
     try {
       outcomes = await transaction('commit', (sqlite) => tasks.map((task) => apart(sqlite, task)))
     } catch (error) {
-      // The whole group was rolled back because of one of them: who it was shows when each runs alone.
+      // One piece made SQLite roll back the whole group. Each runs alone now, so that only that one fails.
       if (isBusy((error as Error).cause)) for (const task of tasks) task.reject(error)
       else for (const task of tasks) await alone(task)
       return

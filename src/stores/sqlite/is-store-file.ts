@@ -3,8 +3,8 @@ import { holdsConversations, holdsNothing } from './schema.ts'
 import { asStoreError } from './sqlite-errors.ts'
 
 /**
- * Whether an existing database is a store, without changing it; a file that is no database is an error. One
- * that holds nothing is a store whose first write failed, on a full disk for instance.
+ * Whether an existing database is a store. The file is not changed; another kind of file is an error. An empty
+ * database counts as a store: its first write failed, for example on a full disk.
  */
 export async function isStoreFile(path: string): Promise<boolean> {
   const sqlite = await openDatabase(path)

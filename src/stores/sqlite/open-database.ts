@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { BobbinError } from '../../core/error.ts'
-import { thrownText } from '../../core/thrown-text.ts'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { type Sqlite, type SqliteDatabase, sqliteOver } from './sqlite-database.ts'
 import { asStoreError } from './sqlite-errors.ts'
 
@@ -18,9 +18,9 @@ export async function openDatabase(path: string): Promise<Sqlite> {
 }
 
 /**
- * Makes the file, if there is none: it holds keys and conversations, nobody else's business. WAL and index
- * files follow it. One that exists is not even opened, because closing it again would drop the locks of
- * every connection that this process has to it, and another process might then take its log away.
+ * Makes the file, if it does not exist, so that only its owner can read the keys and conversations in it. WAL
+ * and index files get the same rights. An existing file is not opened here: closing it would drop the locks of
+ * every connection that this process has to it, and another process could then delete its log.
  */
 async function makePrivate(path: string): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { sqliteStore } from './sqlite-store.ts'
 
 let folder: string

@@ -1,4 +1,4 @@
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import type { Sqlite } from './sqlite-database.ts'
 
 /** Step n turns a database of version n into one of version n + 1. Steps are never changed, only added. */
@@ -98,13 +98,13 @@ export function migrate(sqlite: Sqlite, migrations = MIGRATIONS): void {
   }
 }
 
-/** Whether somebody has kept conversations in this database. */
+/** Whether the database has the tables of a store. */
 export function holdsConversations(sqlite: Sqlite): boolean {
   const named = "SELECT count(*) AS n FROM sqlite_master WHERE name = 'bobbin_schema'"
   return Number(sqlite.get(named)?.['n']) > 0
 }
 
-/** Whether nobody has put anything into a database yet. */
+/** Whether a database has no tables at all. */
 export function holdsNothing(sqlite: Sqlite): boolean {
   return Number(sqlite.get('SELECT count(*) AS n FROM sqlite_master')?.['n']) === 0
 }

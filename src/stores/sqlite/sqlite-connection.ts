@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BobbinError } from '../../core/error.ts'
+import { BobbinError } from '../../core/error/error.ts'
 import { groupCommit } from './group-commit.ts'
 import { migrate } from './schema.ts'
 import type { Sqlite } from './sqlite-database.ts'
 import { asStoreError, isBusy } from './sqlite-errors.ts'
 
 /**
- * WAL keeps readers and the writer apart, FULL syncs each commit. Waiting is mostly done elsewhere, but
- * comes first: somebody may just be recovering the file.
+ * WAL keeps readers and the writer apart, FULL syncs each commit. Mostly `patiently` waits for a lock; the short
+ * timeout comes first because another process may be recovering the file.
  */
 const SETTINGS = `
   PRAGMA busy_timeout = 20;
@@ -28,8 +28,8 @@ export interface SqliteConnection {
 }
 
 /**
- * Opens on first use. A database that is locked is asked again until `busyTimeoutMs` is over, with the
- * event loop free in between, which SQLite's own waiting would block.
+ * Opens on first use. A locked database is tried again until `busyTimeoutMs` is over. The event loop is free in
+ * between; SQLite's own waiting would block it.
  */
 export function sqliteConnection(
   open: () => Sqlite | Promise<Sqlite>,
@@ -105,7 +105,7 @@ function inTransaction<T>(sqlite: Sqlite, work: (sqlite: Sqlite) => T): T {
     try {
       sqlite.run('ROLLBACK')
     } catch {
-      // SQLite rolls back by itself after some errors, and then there is nothing left to undo.
+      // SQLite rolls back by itself after some errors.
     }
     throw error
   }

@@ -1,4 +1,4 @@
-/** What is used of a SQLite binding: `better-sqlite3` and everything of its shape fits. */
+/** The part of a SQLite binding that the store uses, as in `better-sqlite3`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
@@ -46,7 +46,7 @@ export function sqliteOver(database: SqliteDatabase, parameters: 'array' | 'spre
     get: (sql, values = []) => statement(sql).get(...bound(values)) as SqliteRow | undefined,
     all: (sql, values = []) => statement(sql).all(...bound(values)),
     close() {
-      // A binding may keep the file open for as long as statements are about.
+      // A binding may keep the file open as long as statements exist.
       prepared.clear()
       database.close()
     },

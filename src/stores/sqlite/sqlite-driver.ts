@@ -1,12 +1,13 @@
-import { sqlFilter } from '../../store/sql-filter.ts'
-import type { AppendBatch, StoreDriver } from '../../store/store-driver.ts'
+import type { AppendBatch, StoreDriver } from '../../store/rows/store-driver.ts'
 import type {
+  BlobRow,
   ConversationRow,
   EntryRow,
   EntryText,
   FoundText,
   GateRow,
-} from '../../store/store-rows.ts'
+} from '../../store/rows/store-rows.ts'
+import { sqlFilter } from '../sql/sql-filter.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
@@ -21,13 +22,13 @@ import {
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
 const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
   FROM bobbin_gates g JOIN bobbin_conversations c ON c.ref = g.conversation`
-/** The entry that opened a gate; a gate that somebody put there by hand has none. */
+/** The entry that opened a gate. A gate row that was inserted by hand has none. */
 const OPENING = `LEFT JOIN bobbin_entries e
   ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
 const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
-/** Null, for SQLite to count on from the last entry, unless later ones were deleted. */
+/** Null unless later entries were deleted: SQLite then continues from the last entry. */
 const NEXT_POSITION = `(SELECT used + 1 FROM bobbin_positions WHERE used > ${LAST_POSITION})`
 
 const logFrom = (columns: string) =>
@@ -36,7 +37,7 @@ const logFrom = (columns: string) =>
 const ADD_ENTRY = `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS})
   VALUES (${NEXT_POSITION}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-/** What most appends need of a conversation: each column more costs as much as a page. */
+/** The columns that most appends need. Reading the whole row takes longer. */
 const APPENDED_TO =
   'SELECT ref, epoch, length, sealed_seq AS sealedSeq, seal FROM bobbin_conversations WHERE id = ?'
 
@@ -99,8 +100,8 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const unsealed = plan.seals ? digestsAfter(sqlite, ref, known.sealedSeq) : []
         const whole = () => (locate(sqlite, conversation) as Located).row
         const batch = plan.prepare({ row: known, whole, gates, unsealed })
-        insert(sqlite, known, batch)
-        return { status: 'done' } as const
+        insert(sqlite, known, batch, plan.blobs)
+        return { status: 'done', seq: known.length + 1 } as const
       }).catch((error: unknown) => {
         if (isDuplicate(error)) return { status: 'duplicate' } as const
         throw error
@@ -214,7 +215,12 @@ function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {
   return (sqlite.all(sql, [ref, seq]) as Digest[]).map(({ digest }) => digest)
 }
 
-function insert(sqlite: Sqlite, known: AppendedTo, batch: AppendBatch): void {
+function insert(
+  sqlite: Sqlite,
+  known: AppendedTo,
+  batch: AppendBatch,
+  blobs: readonly BlobRow[],
+): void {
   const { ref } = known
   for (const entry of batch.entries) sqlite.run(ADD_ENTRY, [ref, ...entryValues(entry)])
   for (const { id, state, digest, body } of batch.gates) {
@@ -223,7 +229,7 @@ function insert(sqlite: Sqlite, known: AppendedTo, batch: AppendBatch): void {
       [ref, id, state, digest, body],
     )
   }
-  for (const { digest, bytes } of batch.blobs) {
+  for (const { digest, bytes } of blobs) {
     sqlite.run('INSERT OR IGNORE INTO bobbin_blobs (digest, bytes) VALUES (?, ?)', [digest, bytes])
   }
   for (const digest of batch.references) {

@@ -1,6 +1,6 @@
-import { BobbinError, isBobbinError } from '../../core/error.ts'
-import type { StoreFailure } from '../../core/error-codes.ts'
-import { thrownText } from '../../core/thrown-text.ts'
+import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import type { StoreFailure } from '../../core/error/error-codes.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { storeCorrupt } from '../../store/store-errors.ts'
 
 /** SQLite's own result codes; the extended ones have these in their low byte. */
@@ -32,7 +32,7 @@ const WAYS_OUT: Readonly<Record<StoreFailure, string>> = {
   'cannot-open': 'the file cannot be opened: check that its folder exists and can be written',
   disconnected: 'the connection is gone: try again',
   closed: 'the store was closed: open it again',
-  'no-driver': 'there is no driver for it',
+  'no-driver': 'no SQLite driver was found',
   other: 'see `detail` for what SQLite said',
 }
 
@@ -65,7 +65,7 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && FAILURES[code] === 'locked'
 }
 
-/** What a binding threw, as one of our errors. */
+/** Turns an error of a binding into one of ours. */
 export function asStoreError(error: unknown, doing: string): Error {
   if (isBobbinError(error)) return error
   const code = sqliteCode(error)
@@ -79,13 +79,13 @@ export function asStoreError(error: unknown, doing: string): Error {
   return new BobbinError('E_STORE_UNAVAILABLE', message, { reason, detail }, { cause: error })
 }
 
-/** Mostly the wrong file was named; a database whose first page is lost looks the same. */
+/** Usually the wrong file was named. A database without its first page looks the same. */
 function noDatabase(doing: string, reason: string): BobbinError<'E_STORE_CORRUPT'> {
-  const message = `SQLite could not ${doing}: the file is no database. Name the file of a store, or restore a backup if it was one.`
+  const message = `SQLite could not ${doing}: the file is not a database. Name the file of a store, or restore a backup if it was one.`
   return new BobbinError('E_STORE_CORRUPT', message, { where: 'The database', reason })
 }
 
-/** A mistake of ours must show as what it is, not as a fault of the database. */
+/** Other errors are mistakes of ours and must not look like faults of the database. */
 function isSqliteError(error: unknown): boolean {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return name === 'SqliteError' || code === 'ERR_SQLITE_ERROR'

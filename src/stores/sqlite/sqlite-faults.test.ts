@@ -15,8 +15,8 @@ import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { Store } from '../../store/store.ts'
-import { allEntries } from '../../testing/store-check.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { allEntries } from '../../testing/store/store-check.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { migrate } from './schema.ts'
 import { sqliteOver } from './sqlite-database.ts'
 import { sqliteStore } from './sqlite-store.ts'
@@ -46,7 +46,7 @@ async function filled(
 const unavailable = (reason: string) => ({ code: 'E_STORE_UNAVAILABLE', data: { reason } })
 
 describe('sqliteStore, when things go wrong', () => {
-  it('keeps everything when the disk is full, and goes on when it is not any more', async () => {
+  it('keeps everything when the disk is full, and continues when there is room', async () => {
     const database = new Database(newPath())
     const store = sqliteStore('unused.db', { database })
     const { epoch } = await store.acquire('c', { owner: 'test' })
@@ -97,7 +97,7 @@ describe('sqliteStore, when things go wrong', () => {
     await store.close()
   })
 
-  it('waits while somebody else has the file to themselves', async () => {
+  it('waits while another connection has locked the file', async () => {
     const path = newPath()
     const other = new Database(path)
     other.exec('CREATE TABLE theirs (x); BEGIN EXCLUSIVE')
@@ -131,9 +131,9 @@ describe('sqliteStore, when things go wrong', () => {
     await damaged.close()
   })
 
-  it('refuses a file that is no database, or cut off, or cannot be there', async () => {
+  it('refuses a file that is not a database, is cut off, or cannot exist', async () => {
     const text = newPath()
-    writeFileSync(text, 'this is the diary of a file that is no database\n'.repeat(100))
+    writeFileSync(text, 'this is a diary and not a database\n'.repeat(100))
     const diary = sqliteStore(text)
     await expect(diary.conversations()).rejects.toMatchObject({ code: 'E_STORE_CORRUPT' })
 
@@ -194,7 +194,7 @@ describe('sqliteStore, when things go wrong', () => {
     const { store, epoch } = await filled(path)
     const second = sqliteStore(path)
     expect(await allEntries(second, 'c')).toHaveLength(3)
-    // Whoever closes a file last takes its log away: another process must see that it is not the last.
+    // The last process to close a file deletes its log: another process must see that it is not the last.
     const visit = `const db = new (require('libsql'))(process.argv[1])
       db.prepare('SELECT count(*) FROM bobbin_entries').get([])
       db.close()`

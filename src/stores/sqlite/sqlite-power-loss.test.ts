@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allEntries } from '../../testing/store-check.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { isThorough } from '../../../test/runs.ts'
+import { allEntries } from '../../testing/store/store-check.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { sqliteStore } from './sqlite-store.ts'
 
 let folder: string
@@ -38,7 +39,9 @@ describe('sqliteStore, after the power went', () => {
       const next = synced[i + 1] ?? log.length
       for (const share of [0, 0.3, 0.5, 0.99]) {
         const cut = safe + Math.floor((next - safe) * share)
-        for (const tail of [Buffer.alloc(0), garbage(log.length - cut, i), Buffer.alloc(5000)]) {
+        const tails = [Buffer.alloc(0), garbage(log.length - cut, i), Buffer.alloc(5000)]
+        // A sample takes each cut with one of them in turn.
+        for (const tail of isThorough ? tails : tails.slice(cases % 3, (cases % 3) + 1)) {
           const torn = join(folder, `torn-${++cases}.db`)
           writeFileSync(torn, database)
           writeFileSync(`${torn}-wal`, Buffer.concat([log.subarray(0, cut), tail]))
@@ -47,12 +50,12 @@ describe('sqliteStore, after the power went', () => {
           expect(entries.length).toBeGreaterThanOrEqual(i + 1)
           expect((await recovered.verify({ conversation: 'c' })).faults).toEqual([])
           const lease = await recovered.acquire('c', { owner: 'recovery', force: true })
-          await recovered.append('c', lease.epoch, [sample.note('t', 'goes on')])
+          await recovered.append('c', lease.epoch, [sample.note('t', 'continues')])
           await recovered.close()
         }
       }
     }
-    expect(cases).toBe(144)
+    expect(cases).toBe(isThorough ? 144 : 48)
   })
 
   it('comes back from a copy of its files at any moment between two appends', async () => {

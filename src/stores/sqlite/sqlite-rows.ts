@@ -1,4 +1,4 @@
-import type { ConversationRow, EntryRow } from '../../store/store-rows.ts'
+import type { ConversationRow, EntryRow } from '../../store/rows/store-rows.ts'
 import type { SqliteRow, SqliteValue } from './sqlite-database.ts'
 
 /** The columns of an entry, in the order of `entryValues`. */
@@ -29,7 +29,7 @@ export function conversationRow(row: SqliteRow): ConversationRow {
   }
 }
 
-/** Bindings give a Buffer, a Uint8Array or an ArrayBuffer; the bytes here are nobody else's. */
+/** A copy of the bytes. Bindings give a Buffer, a Uint8Array or an ArrayBuffer. */
 export function bytesOf(value: unknown): Uint8Array {
   return Uint8Array.from(new Uint8Array(value as ArrayBuffer))
 }

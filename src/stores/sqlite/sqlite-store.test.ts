@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { sweepSpool } from '../../store/sweep-spool.ts'
-import { storeConformance } from '../../testing/store-conformance.ts'
-import { storeSamples as sample } from '../../testing/store-samples.ts'
+import { sweepSpool } from '../../store/audit/sweep-spool.ts'
+import { storeConformance } from '../../testing/store/store-conformance.ts'
+import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { sqliteStore } from './sqlite-store.ts'
 
 let folder: string

@@ -1,6 +1,6 @@
-import { requireOptions } from '../../core/wrong-input.ts'
+import { requireOptions } from '../../core/error/wrong-input.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/create-store.ts'
+import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/core/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { fileSpool } from '../fs/file-spool.ts'
@@ -18,7 +18,7 @@ export interface SqliteStoreOptions extends StoreOptions {
   readonly database?: SqliteDatabase
   /** Where larger bytes go; a folder beside the file unless given. */
   readonly spool?: SpoolStore
-  /** How long to wait for a database that somebody else is writing to; five seconds unless given. */
+  /** How long to wait while another connection writes; five seconds by default. */
   readonly busyTimeoutMs?: number
 }
 
@@ -33,10 +33,10 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     throw invalidInput('path', 'must be the path of a file; `memoryStore()` keeps nothing on disk')
   }
   requireOptions('sqliteStore', options, OPTIONS)
-  const { database, busyTimeoutMs = 5000 } = options
+  const { database, busyTimeoutMs = 5000, ...shared } = options
   const open = () => (database === undefined ? openDatabase(path) : adoptDatabase(database))
-  const spool =
-    options.spool ?? fileSpool(`${path}.spool`, options.clock && { clock: options.clock })
+  const { clock } = shared
+  const spool = shared.spool ?? fileSpool(`${path}.spool`, clock && { clock })
   const connection = sqliteConnection(open, { busyTimeoutMs, name: path })
-  return createStore(sqliteDriver(connection), { ...options, spool })
+  return createStore(sqliteDriver(connection), { ...shared, spool })
 }

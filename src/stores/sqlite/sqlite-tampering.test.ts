@@ -135,7 +135,7 @@ describe('verify, on SQLite', () => {
   })
 })
 
-/** What somebody does who knows how digests are made but not the key. */
+/** An attack that can compute digests but does not have the key. */
 async function editWithDigest(seq: number) {
   const { body } = tampered.database
     .prepare('SELECT body FROM bobbin_entries WHERE seq = ?')

@@ -1,6 +1,6 @@
 // Bundled for a browser and run in one; what it returns must equal what Node gives.
 
-import { BobbinError, isBobbinError } from 'bobbin'
+import { BobbinError, isBobbinError } from 'bobbin-adk'
 import { hmacSha256, sha256Hex, sha256Stream } from '#hash'
 
 /** @param {readonly string[]} texts */

@@ -1,8 +1,8 @@
-import type { WireAdapter } from '../../../model/wire-adapter.ts'
+import type { WireAdapter } from '../../../model/wire/wire-adapter.ts'
 import { decodePayload } from './decode.ts'
 import { API, PROVIDER } from './decode-response.ts'
 import { decodeStream } from './decode-stream.ts'
-import { encoder } from './encode.ts'
+import { encodeHistory } from './encode.ts'
 import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
 import { validateRequest } from './validate.ts'
 import type { ChatPart } from './wire.ts'
@@ -14,7 +14,7 @@ export function chatAdapterFor(quirks: ChatQuirks): WireAdapter<ChatPart> {
     provider: PROVIDER,
     decode: (payload, context) => decodePayload(payload, context),
     decodeStream: (context) => decodeStream(context),
-    encoder: (options) => encoder(quirks, options),
+    encode: (items, options) => encodeHistory(items, quirks, options),
     validate: (payload) => validateRequest(payload),
   }
 }

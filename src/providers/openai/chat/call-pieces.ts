@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import { broken } from '../../../model/sse.ts'
-import { asObject, asText } from '../../../model/wire-value.ts'
-import type { ChatCall, ChatFunction } from './wire.ts'
+import { asObject, asText } from '../../../model/wire/wire-value.ts'
+import { askedOf, type ChatCall } from './wire.ts'
 
 /** A call under way. */
 export interface CallSlot {
@@ -30,16 +30,15 @@ export class CallPieces {
 
   /** Adds a piece and says which call it belongs to and what it adds to the arguments. */
   add(piece: ChatCall): { readonly slot: CallSlot; readonly delta: string } {
-    const custom: ChatFunction | undefined = asObject(piece.custom)
-    const asked: ChatFunction = custom ?? asObject(piece.function) ?? {}
+    const { kind, asked } = askedOf(piece)
     const id = asText(piece.id) ?? ''
     const tool = asText(asked.name) ?? ''
-    const content = custom === undefined ? asked.arguments : custom.input
+    const content = kind === 'custom' ? asked.input : asked.arguments
     const delta = asText(content) ?? ''
     const slot = this.#slotOf(piece, id, tool, delta)
     if (slot.id === '') slot.id = id
     if (slot.tool === '') slot.tool = tool
-    if (custom !== undefined) slot.kind = 'custom'
+    if (kind === 'custom') slot.kind = kind
     if (delta !== '') slot.pieces.push(delta)
     slot.whole = asObject(content) ?? slot.whole
     for (const name in piece) if (!READ.has(name)) this.#keep(slot, name, piece[name])
@@ -92,14 +91,14 @@ function startsAnother(slot: CallSlot, id: string, tool: string, delta: string):
   if (hasOwnId && tool !== slot.tool) return true
   if (hasOwnId) {
     if (isWhole(slot)) return true
-    throw broken('unexpected-event', `the call \`${slot.id}\` goes on under the id \`${id}\``)
+    throw broken('unexpected-event', `the call \`${slot.id}\` continues under the id \`${id}\``)
   }
   if (tool === slot.tool) return id === '' && delta !== '' && isWhole(slot)
   if (id === '' && isWhole(slot)) return true
-  throw broken('unexpected-event', `the call of \`${slot.tool}\` goes on as \`${tool}\``)
+  throw broken('unexpected-event', `the call of \`${slot.tool}\` continues as \`${tool}\``)
 }
 
-/** True when the arguments cannot go on: a JSON object that is closed takes nothing more. */
+/** True when the arguments are complete: a closed JSON object takes no more text. */
 function isWhole({ pieces, whole, kind }: CallSlot): boolean {
   if (whole !== undefined || kind === 'custom') return true
   try {

@@ -2,8 +2,8 @@ import type {
   ChatCompletionContentPart,
   ChatCompletionContentPartText,
 } from 'openai/resources/chat/completions'
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../../records/history-item.ts'
 import { urlOf } from '../media-url.ts'
 

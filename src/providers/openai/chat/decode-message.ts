@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import type { HistoryBuilder } from '../../../model/history-builder.ts'
-import { asList, asObject, asText, without } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import type { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import { asList, asObject, asText, without } from '../../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent } from './content.ts'
 import { reasoningOf } from './reasoning.ts'
-import type { ChatCall, ChatFunction, ChatMessage } from './wire.ts'
+import { askedOf, type ChatCall, type ChatFunction, type ChatMessage, isEmptyCall } from './wire.ts'
 
 /** Adds one message to the history. */
 export type MessageReader = (message: ChatMessage, builder: HistoryBuilder, api: string) => void
@@ -76,7 +76,7 @@ export function readAssistant(message: ChatMessage, builder: HistoryBuilder, api
     readCall(asObject(call) ?? {}, builder, index === 0 ? bare : {})
   })
   const legacy: ChatFunction | undefined = asObject(message.function_call)
-  if (legacy !== undefined) readFunctionCall(legacy, builder)
+  if (legacy !== undefined && !isEmptyCall(legacy)) readFunctionCall(legacy, builder)
 }
 
 /** A refusal or a transcript stands where content would. */
@@ -89,18 +89,17 @@ const CALL_MEMBERS = ['index', 'id', 'type', 'function', 'custom']
 
 /** Reads one call. `extras` is what must go back with the message and has no other place. */
 export function readCall(call: ChatCall, builder: HistoryBuilder, extras: JsonObject = {}): void {
-  const custom: ChatFunction | undefined = asObject(call.custom)
-  const asked: ChatFunction = custom ?? asObject(call.function) ?? {}
+  const { kind, asked } = askedOf(call)
   const tool = asText(asked.name) ?? ''
   const others = without(call, ...CALL_MEMBERS)
-  const text = custom === undefined ? asText(asked.arguments) : undefined
+  const text = kind === 'custom' ? undefined : asText(asked.arguments)
   const data: Record<string, JsonValue> = { ...extras }
   if (Object.keys(others).length > 0) data['call'] = others
   if (text !== undefined) data['arguments'] = text
   builder.call({
-    type: custom === undefined ? 'function' : 'custom',
+    type: kind,
     tool,
-    args: custom === undefined ? asked.arguments : { input: asText(custom.input) ?? '' },
+    args: kind === 'custom' ? { input: asText(asked.input) ?? '' } : asked.arguments,
     executedBy: 'runner',
     callId: asText(call.id),
     pairKeys: [`name:${tool}`, 'type:tool_call'],

@@ -1,12 +1,13 @@
-import type { BobbinError } from '../../../core/error.ts'
-import type { JsonValue } from '../../../core/json.ts'
-import { assemble, type Ending } from '../../../model/assembler.ts'
-import { type FinishReason, permitsTools } from '../../../model/finish-reason.ts'
-import { HistoryBuilder } from '../../../model/history-builder.ts'
-import type { Finish, Usage } from '../../../model/model-event.ts'
+import type { BobbinError } from '../../../core/error/error.ts'
+import type { JsonValue } from '../../../core/json/json.ts'
+import { assemble, type Ending } from '../../../model/events/assembler.ts'
+import { type FinishReason, permitsTools } from '../../../model/events/finish-reason.ts'
+import type { Finish, Usage } from '../../../model/events/model-event.ts'
 import { broken } from '../../../model/sse.ts'
-import type { DecodeContext } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import type { DecodeContext } from '../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
+import type { HistoryItem } from '../../../records/history-item.ts'
 import { failureOfBody } from '../fail.ts'
 import { readAssistant } from './decode-message.ts'
 import { FINISH_REASONS } from './quirks.ts'
@@ -15,7 +16,7 @@ import type { ChatChoice, ChatMessage, ChatResponse } from './wire.ts'
 export const API = 'openai-chat'
 export const PROVIDER = 'openai'
 
-/** A whole response, or what a stream added up to; one that tells of an error throws it. */
+/** Decodes a whole response, or the sum of a stream. Throws the error that it holds. */
 export function decodeResponse(response: ChatResponse, context: DecodeContext): Finish {
   const failure = failureIn(response)
   if (failure !== undefined) throw failure
@@ -26,7 +27,7 @@ export function decodeResponse(response: ChatResponse, context: DecodeContext): 
   const responseId = asText(response.id)
   builder.startResponse(responseId)
   readAssistant(message, builder, API)
-  return assemble(builder.items, endingOf(choice, message, response))
+  return assemble(builder.items, endingOf(choice, message, response, builder.items))
 }
 
 /** One answer is read; asking for several is not offered, and a stray second one is ignored. */
@@ -34,28 +35,26 @@ export function firstChoice(response: ChatResponse): ChatChoice | undefined {
   return asObject(asList(response.choices)[0])
 }
 
-/** The error that a body tells of in spite of a status of 200, in the forms that servers have. */
+/** The error in a body with status 200, in any form that servers use. */
 export function failureIn(response: ChatResponse): BobbinError | undefined {
   const error = response.error ?? firstChoice(response)?.error
-  if (error !== undefined && error !== null) return failureOf(error)
-  return response['object'] === 'error' ? failureOf(response) : undefined
-}
-
-function failureOf(error: JsonValue): BobbinError {
-  // Gateways put the status of the server behind them into `code`.
-  const code = asObject(error)?.['code']
-  const isStatus = typeof code === 'number' && code >= 400 && code < 600
-  return failureOfBody(API, error, isStatus ? code : undefined)
+  if (error !== undefined && error !== null) return failureOfBody(API, error, { holder: response })
+  return response['object'] === 'error' ? failureOfBody(API, response) : undefined
 }
 
 /** The provider's word and ours; a word that we do not know permits nothing. */
 export function reasonOf(word: JsonValue | undefined): FinishReason | undefined {
   if (word === undefined || word === null || word === '') return undefined
-  return FINISH_REASONS.get(asText(word) ?? '') ?? 'other'
+  return FINISH_REASONS.get((asText(word) ?? '').toLowerCase()) ?? 'other'
 }
 
-function endingOf(choice: ChatChoice, message: ChatMessage, response: ChatResponse): Ending {
-  const reason = reasonOf(choice.finish_reason) ?? 'other'
+function endingOf(
+  choice: ChatChoice,
+  message: ChatMessage,
+  response: ChatResponse,
+  items: readonly HistoryItem[],
+): Ending {
+  const reason = reasonOf(choice.finish_reason) ?? unsaidReason(items)
   const rawReason = asText(choice.finish_reason)
   const responseId = asText(response.id)
   const usage = usageOf(response.usage)
@@ -64,7 +63,25 @@ function endingOf(choice: ChatChoice, message: ChatMessage, response: ChatRespon
     ...(rawReason !== undefined && { rawReason }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { usage }),
+    ...(isGrounded(message, response) && { grounded: true }),
   }
+}
+
+/** Some servers give no reason. A whole response that says something was given back as finished. */
+function unsaidReason(items: readonly HistoryItem[]): FinishReason {
+  if (!items.some(({ type }) => type === 'message')) return 'other'
+  return items.some(({ type }) => type === 'call') ? 'tools' : 'stop'
+}
+
+/** Web search on this wire leaves no call, only sources beside the text. */
+function isGrounded(message: ChatMessage, response: ChatResponse): boolean {
+  return [
+    message['annotations'],
+    message['citations'],
+    message['search_results'],
+    response['citations'],
+    response['search_results'],
+  ].some((sources) => asList(sources).length > 0)
 }
 
 function usageOf(value: JsonValue | undefined): Usage | undefined {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { BobbinError } from '../../../core/error.ts'
+import { BobbinError } from '../../../core/error/error.ts'
 import { IdLedger } from '../../../core/ids.ts'
-import type { Finish, ModelEvent } from '../../../model/model-event.ts'
-import { syntheticIds } from '../../../model/synthetic-id.ts'
+import type { Finish, ModelEvent } from '../../../model/events/model-event.ts'
+import { syntheticIds } from '../../../model/wire/synthetic-id.ts'
 import type { CallItem } from '../../../records/history-item.ts'
 import { decodeStream } from './decode-stream.ts'
 
@@ -22,7 +22,7 @@ function run(chunks: readonly unknown[], ids = new IdLedger()): Finish {
   const decoder = decodeStream({ mint, ids })
   const events: ModelEvent[] = chunks.flatMap((chunk) => [...decoder.push(chunk)])
   const last = [...events, ...decoder.end()].at(-1)
-  if (last?.type !== 'finish') throw new Error('there is no finish')
+  if (last?.type !== 'finish') throw new Error('the finish is missing')
   return last
 }
 
@@ -102,7 +102,7 @@ describe('decodeStream', () => {
     expect(run(chunks)).toMatchObject({ reason: 'filter', items: [] })
   })
 
-  it('refuses a call that goes on after the finish reason', () => {
+  it('refuses a call that continues after the finish reason', () => {
     const chunks = [piece(0, 'call_1', 'pay', ''), TOOLS, more(0, '{"sum":1}')]
     expect(failureOf(chunks).code).toBe('E_STREAM_BROKEN')
   })
@@ -160,7 +160,7 @@ describe('decodeStream', () => {
     expect(callsOf(others)).toMatchObject([{ tool: 'x' }, { tool: 'y', args: { n: 2 } }])
   })
 
-  it('keeps calls without index apart by id, and lets pieces without id go on', () => {
+  it('separates calls without index by id, and adds pieces without id to the last', () => {
     const chunks = [
       piece(undefined, 'a', 'x', ''),
       piece(undefined, 'b', 'x', ''),
@@ -179,7 +179,7 @@ describe('decodeStream', () => {
     ['another id, the same name', piece(0, 'b', 'x', '1}')],
     ['another name, the same id', piece(0, 'a', 'y', '1}')],
     ['another name, no id', piece(0, '', 'y', '1}')],
-  ])('refuses half a call that goes on under %s', (_, next) => {
+  ])('refuses half a call that continues under %s', (_, next) => {
     const chunks = [piece(0, 'a', 'x', '{"n":'), next, TOOLS]
     expect(failureOf(chunks)).toMatchObject({
       code: 'E_STREAM_BROKEN',

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { permitsTools } from '../../../model/finish-reason.ts'
-import { HistoryBuilder } from '../../../model/history-builder.ts'
-import type { Finish, ModelEvent } from '../../../model/model-event.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { permitsTools } from '../../../model/events/finish-reason.ts'
+import type { Finish, ModelEvent } from '../../../model/events/model-event.ts'
 import { broken } from '../../../model/sse.ts'
-import type { DecodeContext, StreamDecoder } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import type { DecodeContext, StreamDecoder } from '../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
 import { CallPieces } from './call-pieces.ts'
 import { readAssistant } from './decode-message.ts'
@@ -17,7 +17,7 @@ import {
   reasonOf,
 } from './decode-response.ts'
 import { MessagePieces } from './message-pieces.ts'
-import type { ChatCall, ChatChoice, ChatResponse } from './wire.ts'
+import { type ChatCall, type ChatChoice, type ChatResponse, isEmptyCall } from './wire.ts'
 
 const NOTHING: readonly ModelEvent[] = []
 
@@ -32,6 +32,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
   let responseId: JsonValue | undefined
   let finishReason: JsonValue | undefined
   let usage: JsonValue | undefined
+  let sources: JsonValue | undefined
   let finish: Finish | undefined
   let answer: number | undefined
 
@@ -40,9 +41,10 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     // The word that closes a stream reaches us only where a list of events was recorded with it.
     if (value === '[DONE]') return end()
     const chunk: ChatResponse | undefined = asObject(value)
-    if (chunk === undefined) throw broken('unexpected-event', 'an event is no object')
+    if (chunk === undefined) throw broken('unexpected-event', 'an event is not an object')
     if (chunk.id !== responseId) responseId ??= asText(chunk.id)
     if (chunk.usage !== undefined) usage = asObject(chunk.usage) ?? usage
+    sources ??= chunk['citations'] ?? chunk['search_results']
     const choice = firstChoice(chunk)
     if (tellsFailure(chunk, choice))
       throw failureIn(chunk) ?? broken('unexpected-event', 'it failed')
@@ -73,9 +75,9 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     if (delta === undefined) return NOTHING
     const events = message.add(delta)
     const pieces = asList(delta['tool_calls'])
-    const hasCall = pieces.length > 0 || asObject(delta['function_call']) !== undefined
+    const hasCall = pieces.length > 0 || !isEmptyCall(asObject(delta['function_call']) ?? {})
     if (finishReason !== undefined && hasCall) {
-      throw broken('unexpected-event', 'a call goes on after the finish reason')
+      throw broken('unexpected-event', 'a call continues after the finish reason')
     }
     for (const piece of pieces) readPiece(asObject(piece) ?? {}, events)
     return events
@@ -92,7 +94,11 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     if (finishReason === undefined) throw broken('cut', 'it ended before its finish reason')
     const whole = { ...message.whole(), tool_calls: calls.calls() }
     const choices = [{ message: whole, finish_reason: finishReason }]
-    finish = decodeResponse({ id: responseId ?? null, choices, usage: usage ?? null }, context)
+    const beside = sources === undefined ? {} : { citations: sources }
+    finish = decodeResponse(
+      { id: responseId ?? null, choices, usage: usage ?? null, ...beside },
+      context,
+    )
     return [finish]
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { syntheticIds } from '../../../model/synthetic-id.ts'
+import { syntheticIds } from '../../../model/wire/synthetic-id.ts'
 import { decodePayload } from './decode.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(3) })
@@ -32,6 +32,33 @@ describe('decodePayload', () => {
     expect(decode(response(null))).toMatchObject({ items: [], finish: { reason: 'other' } })
   })
 
+  it.each([undefined, null, ''])(
+    'takes a whole answer whose reason is %j as finished',
+    (reason) => {
+      const choice = (message: object) => ({ choices: [{ message, finish_reason: reason }] })
+      const said = { role: 'assistant', content: 'Fine.' }
+      expect(decode(choice(said)).finish).toMatchObject({ reason: 'stop' })
+      expect(decode(choice({ ...said, tool_calls: [call] })).finish).toMatchObject({
+        reason: 'tools',
+        items: [{ type: 'message' }, { type: 'call', id: 'c' }],
+      })
+      expect(decode(choice({ role: 'assistant', content: '' })).finish).toMatchObject({
+        reason: 'other',
+      })
+    },
+  )
+
+  it.each(['eos', 'eos_token', 'end', 'end_turn', 'stop_sequence', 'COMPLETE', 'STOP'])(
+    'takes `%s` for `stop`',
+    (finish_reason) => {
+      const message = { role: 'assistant', content: 'Fine.' }
+      expect(decode({ choices: [{ message, finish_reason }] }).finish).toMatchObject({
+        reason: 'stop',
+        rawReason: finish_reason,
+      })
+    },
+  )
+
   it('takes no call from a single chunk', () => {
     const delta = { content: 'Hi.', tool_calls: [{ index: 0, ...call }] }
     expect(decode({ choices: [{ delta, finish_reason: null }] }).items).toMatchObject([
@@ -39,7 +66,7 @@ describe('decodePayload', () => {
     ])
   })
 
-  it('throws the error that a body tells of', () => {
+  it('throws the error in a body', () => {
     const body = { error: { message: 'Too long.', code: 'context_length_exceeded' } }
     expect(() => decode(body)).toThrow('Too long.')
     expect(() => decode({ ...body, choices: [] })).toThrow('Too long.')

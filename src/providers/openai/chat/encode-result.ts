@@ -3,13 +3,17 @@ import type {
   ChatCompletionToolMessageParam,
   ChatCompletionUserMessageParam,
 } from 'openai/resources/chat/completions'
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import type { EncodeContext } from '../../../model/encoder.ts'
-import { partsText } from '../../../model/foreign-text.ts'
-import { asObject } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import type { EncodeContext } from '../../../model/wire/encode-groups.ts'
+import { partsText } from '../../../model/wire/foreign-text.ts'
+import { fitName } from '../../../model/wire/name-projection.ts'
+import { asObject } from '../../../model/wire/wire-value.ts'
 import type { CallItem, CallResult } from '../../../records/history-item.ts'
 import { encodePart, textPart, type UserPart } from './content.ts'
 import { API } from './decode-response.ts'
+
+/** Characters that a tool's name cannot have on this wire. */
+export const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 
 /** The form without ids goes back in that form; it has room for one call. */
 export function isLegacy(calls: readonly CallItem[]): boolean {
@@ -17,7 +21,7 @@ export function isLegacy(calls: readonly CallItem[]): boolean {
   return others.length === 0 && call?.wire.api === API && call.wire.type === 'function_call'
 }
 
-/** The messages that answer the calls of one response, in call order, and the media behind them. */
+/** The messages that answer the calls of one response, in call order, followed by the media. */
 export function encodeResults(
   calls: readonly CallItem[],
   context: EncodeContext,
@@ -81,5 +85,7 @@ function encodeMedia(call: CallItem, context: EncodeContext): readonly UserPart[
     return [encoded]
   })
   if (parts.length === 0) return []
-  return [textPart(`What \`${call.tool}\` (${context.callId(call)}) gave:`), ...parts]
+  // The user's role is no place for a name that a stranger made up.
+  const name = fitName(call.tool, NAME_REFUSED, 64)
+  return [textPart(`What \`${name}\` (${context.callId(call)}) gave:`), ...parts]
 }

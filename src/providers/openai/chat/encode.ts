@@ -4,18 +4,16 @@ import type {
   ChatCompletionSystemMessageParam,
   ChatCompletionUserMessageParam,
 } from 'openai/resources/chat/completions'
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import {
   type EncodeContext,
   type EncodeOptions,
+  encodeGroups,
   type Group,
-  GroupEncoder,
-} from '../../../model/encoder.ts'
-import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
-import { copyChanged } from '../../../model/joined-entries.ts'
-import { fitName } from '../../../model/name-projection.ts'
-import type { WireEncoder } from '../../../model/wire-adapter.ts'
-import { asObject, asText } from '../../../model/wire-value.ts'
+} from '../../../model/wire/encode-groups.ts'
+import { foreignCallText, partsText } from '../../../model/wire/foreign-text.ts'
+import { fitName } from '../../../model/wire/name-projection.ts'
+import { asObject, asText } from '../../../model/wire/wire-value.ts'
 import type {
   CallItem,
   ContentPart,
@@ -24,40 +22,30 @@ import type {
 } from '../../../records/history-item.ts'
 import { encodePart, textPart, type UserPart } from './content.ts'
 import { API } from './decode-response.ts'
-import { encodeResults, isLegacy } from './encode-result.ts'
+import { encodeResults, isLegacy, NAME_REFUSED } from './encode-result.ts'
 import { exactIds } from './exact-ids.ts'
 import type { ChatQuirks } from './quirks.ts'
 import type { ChatPart } from './wire.ts'
 
-const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const STANDARD_MEMBERS = ['role', 'content', 'name', 'refusal', 'audio']
 
-/** Starts the encoder of `messages`. */
-export function encoder(quirks: ChatQuirks, options: EncodeOptions = {}): WireEncoder<ChatPart> {
+/** The conversation as `messages`. */
+export function encodeHistory(
+  items: readonly HistoryItem[],
+  quirks: ChatQuirks,
+  options: EncodeOptions = {},
+): ChatPart {
   const { exactIdLength } = quirks
   const exact = exactIdLength === undefined ? undefined : exactIds(exactIdLength)
   const fitted = (context: EncodeContext): EncodeContext =>
     exact === undefined ? context : { ...context, callId: (call) => exact(context.callId(call)) }
-  const groups = new GroupEncoder<JsonObject>({
+  const messages = encodeGroups<JsonObject>(items, {
     ...options,
     api: API,
     ids: quirks.ids,
     encodeGroup: (group, context) => encodeGroup(group, fitted(context), quirks),
   })
-  // Instructions stand in front of everything else, and may be others in the next request.
-  const opened: JsonObject[] = [{}]
-  let copied = 0
-  return {
-    push: (...items) => groups.push(...items),
-    part: ({ instructions } = {}) => {
-      const entries = groups.entries()
-      if (!instructions) return { messages: entries }
-      copyChanged(opened, entries, copied, 1)
-      opened[0] = { role: quirks.systemRole, content: instructions }
-      copied = groups.final
-      return { messages: opened }
-    },
-  }
+  return { messages }
 }
 
 function encodeGroup(

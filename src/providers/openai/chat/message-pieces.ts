@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { partsText } from '../../../model/foreign-text.ts'
-import type { ModelEvent } from '../../../model/model-event.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import type { ModelEvent } from '../../../model/events/model-event.ts'
+import { partsText } from '../../../model/wire/foreign-text.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import { decodeContent } from './content.ts'
 import { joinDetails, textOf, thinkingText } from './reasoning.ts'
 
@@ -16,7 +16,7 @@ export class MessagePieces {
   #audio: JsonObject | undefined
   #others: JsonObject = {}
 
-  /** Adds a delta and tells what of it a reader may see. */
+  /** Adds a delta and gives what of it can be shown. */
   add(delta: JsonObject): ModelEvent[] {
     const events: ModelEvent[] = []
     for (const name in delta) {

@@ -9,6 +9,7 @@ import type { Model, ModelRequest } from '../../../model/model.ts'
 import { replyOf } from '../../../model/stream-response.ts'
 import { wireModel } from '../../../model/wire-model.ts'
 import { failureOfClient } from '../fail.ts'
+import { guardedOptions } from '../guarded-client.ts'
 import { chatAdapterFor } from './adapter.ts'
 import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
 import type { ChatPart } from './wire.ts'
@@ -20,13 +21,15 @@ export interface ChatOptions {
   readonly model: string
   /** Tools that the provider defines, e.g. `{ type: 'custom', … }`. */
   readonly hostedTools?: readonly ChatCompletionTool[]
-  /** Anything else that the request takes; what is set here wins. */
+  /** Other members of the request. They win over ours. */
   readonly params?: Omit<
     ChatCompletionCreateParamsBase,
     'messages' | 'model' | 'n' | 'stream' | 'tools'
   >
   /** False asks for whole responses. */
   readonly streaming?: boolean
+  /** The most that a response may have, after decompression; 64 MiB when absent. */
+  readonly maxResponseBytes?: number
   /** How a compatible server differs. */
   readonly quirks?: Partial<ChatQuirks>
 }
@@ -37,6 +40,7 @@ export function openaiChat(options: ChatOptions): Model {
     factory: 'openaiChat',
     members: ['chat.completions.create'],
     example: 'new OpenAI()',
+    options: ['quirks'],
   })
   const { client, model, params, streaming = true } = options
   const quirks = { ...CHAT_QUIRKS, ...options.quirks }
@@ -46,16 +50,18 @@ export function openaiChat(options: ChatOptions): Model {
     model,
     endpoint: client.baseURL,
     modelFamily: familyOf(model),
-    send: async (part, request, signal) => {
-      const body = {
-        ...bodyOf(part, request, options),
+    maxResponseBytes: options.maxResponseBytes,
+    prepare: (part, request) => ({
+      body: {
+        ...bodyOf(part, request, options, quirks),
         ...(streaming && quirks.streamUsage && { stream_options: { include_usage: true } }),
         ...params,
         stream: streaming,
-      }
-      const sent = client.chat.completions.create(body, signal === undefined ? {} : { signal })
-      const response = await sent.asResponse()
-      return replyOf(response, streaming)
+      },
+    }),
+    send: async (body, signal, guard) => {
+      const sent = client.chat.completions.create(body, guardedOptions(client, guard, signal))
+      return replyOf(await sent.asResponse(), streaming, guard)
     },
     fail: (error) => failureOfClient(adapter.api, error),
   })
@@ -66,13 +72,15 @@ function bodyOf(
   { messages }: ChatPart,
   request: ModelRequest,
   { model, hostedTools = [] }: Pick<ChatOptions, 'model' | 'hostedTools'>,
+  { systemRole: role }: ChatQuirks,
 ): ChatCompletionCreateParamsBase {
   const tools = [...functionsOf(request, hostedTools), ...hostedTools]
-  const { toolChoice, output } = request
+  const { instructions, toolChoice, output } = request
+  const opening = instructions ? [{ role, content: instructions }] : []
   return {
     model,
     // Built from the SDK's message types; messages of the provider go back as they came.
-    messages: messages as unknown as ChatCompletionCreateParamsBase['messages'],
+    messages: [...opening, ...messages] as unknown as ChatCompletionCreateParamsBase['messages'],
     // Without tools the wire refuses the choice as well.
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 &&

@@ -1,5 +1,5 @@
-import type { FinishReason } from '../../../model/finish-reason.ts'
-import type { IdRules } from '../../../model/id-projection.ts'
+import type { FinishReason } from '../../../model/events/finish-reason.ts'
+import type { IdRules } from '../../../model/wire/id-projection.ts'
 
 /**
  * How a server that speaks Chat Completions differs from the others, as far as a request must know.
@@ -45,9 +45,16 @@ export const CHAT_QUIRKS: ChatQuirks = {
 /** The members in which servers send reasoning, in the order in which the first one is read. */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const
 
-/** What the words of the protocol, and of the servers that add some, mean. */
+/** What the words of the protocol, and of the servers that add some, mean; in small letters. */
 export const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['complete', 'stop'],
+  ['completed', 'stop'],
   ['tool_calls', 'tools'],
   ['function_call', 'tools'],
   ['length', 'length'],

@@ -1,16 +1,16 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import { REASONING_MEMBERS } from './quirks.ts'
 import type { ChatMessage } from './wire.ts'
 
-/** What can be read of a message's reasoning, and the members that held it. */
+/** The readable reasoning of a message, and the members that held it. */
 export interface Reasoning {
   readonly text: string
   /** What must go back; empty when the reasoning is part of the content. */
   readonly members: JsonObject
 }
 
-/** The reasoning of a message, wherever its server puts it; undefined when there is none. */
+/** The reasoning of a message, wherever its server puts it; undefined without reasoning. */
 export function reasoningOf(message: ChatMessage): Reasoning | undefined {
   const members: Record<string, JsonValue> = {}
   for (const name of REASONING_MEMBERS) {

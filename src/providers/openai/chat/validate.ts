@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../core/json.ts'
-import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText, isJson } from '../../../model/wire-value.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { applyRules, type Violation, type WireRule } from '../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText, isJson } from '../../../model/wire/wire-value.ts'
 import { MAX_ID } from './quirks.ts'
 
 /** A request, or the part of one, with each message and its place. */
@@ -26,7 +26,7 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 // A tool message has a stricter rule of its own.
 const NEED_CONTENT = new Set(['system', 'developer', 'user', 'assistant'])
 
-/** The tool messages that stand directly behind the message at `index`. */
+/** The tool messages directly after the message at `index`. */
 function answersBehind(messages: readonly MessageView[], index: number): readonly MessageView[] {
   const end = messages.findIndex((view, at) => at > index && view.role !== 'tool')
   return messages.slice(index + 1, end === -1 ? undefined : end)
@@ -45,7 +45,7 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
         const answered = new Set(answersBehind(messages, index).map(idOf))
         for (const { id, path } of calls) {
           if (!answered.has(id)) {
-            yield { path, message: `the call \`${id}\` has no tool message directly behind it` }
+            yield { path, message: `the call \`${id}\` has no tool message directly after it` }
           }
         }
       }
@@ -94,7 +94,7 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
   {
     rule: 'duplicate-call-id',
     prevents:
-      "An assistant message with 'tool_calls' must be followed by tool messages … (two calls under one id cannot be told apart)",
+      "An assistant message with 'tool_calls' must be followed by tool messages … (two calls share one id)",
     *check({ messages }) {
       const seen = new Set<string>()
       for (const { calls } of messages) {
@@ -115,7 +115,7 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
           const kind = call['type'] === 'custom' ? 'custom' : 'function'
           const asked = asObject(call[kind])
           if (!NAME.test(asText(asked?.['name']) ?? '')) {
-            yield { path: `${path}.${kind}.name`, message: 'is no name that the wire takes' }
+            yield { path: `${path}.${kind}.name`, message: 'is not a valid tool name' }
           }
           const member = kind === 'custom' ? 'input' : 'arguments'
           if (asText(asked?.[member]) === undefined) {
@@ -132,6 +132,8 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
     *check({ messages }) {
       for (const { calls } of messages) {
         for (const { call, path } of calls) {
+          // A server that writes every member writes an empty one into custom calls.
+          if (call['type'] === 'custom') continue
           const text = asText(asObject(call['function'])?.['arguments'])
           if (text === undefined || isJson(text)) continue
           yield { path: `${path}.function.arguments`, message: 'must be JSON' }

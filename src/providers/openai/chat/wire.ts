@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { asObject } from '../../../model/wire/wire-value.ts'
 
 /** A message of a request or a response, as far as we read it. Every member may be missing or odd. */
 export interface ChatMessage {
@@ -21,6 +22,26 @@ export interface ChatCall {
   readonly function?: JsonValue
   readonly custom?: JsonValue
   readonly [member: string]: JsonValue
+}
+
+/**
+ * The inner part of a call or of a piece of one. Its `type` says which; some servers write both members, one of them
+ * empty, and leave `type` out of later pieces.
+ */
+export function askedOf(call: ChatCall): { kind: 'function' | 'custom'; asked: ChatFunction } {
+  const custom: ChatFunction | undefined = asObject(call.custom)
+  const named: ChatFunction | undefined = asObject(call.function)
+  const saysSomething = Boolean(custom?.name) || Boolean(custom?.input)
+  const isCustom = named === undefined || (call.type !== 'function' && saysSomething)
+  if (custom !== undefined && (isCustom || call.type === 'custom')) {
+    return { kind: 'custom', asked: custom }
+  }
+  return { kind: 'function', asked: named ?? {} }
+}
+
+/** True when a `function_call` names no function and has no arguments: some servers always send one. */
+export function isEmptyCall({ name, arguments: args }: ChatFunction): boolean {
+  return !name && !args
 }
 
 /** A response or one chunk of a streamed one. */
@@ -46,7 +67,7 @@ export interface ChatPart {
   readonly messages: JsonObject[]
 }
 
-/** The inner part of a call: what is asked of which tool. */
+/** The inner part of a call: the tool and its arguments. */
 export interface ChatFunction {
   readonly name?: JsonValue
   /** Text of JSON; some servers send the object itself. */

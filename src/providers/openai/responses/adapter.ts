@@ -1,9 +1,9 @@
-import type { WireAdapter } from '../../../model/wire-adapter.ts'
+import type { WireAdapter } from '../../../model/wire/wire-adapter.ts'
 import { decodePayload } from './decode.ts'
 import { ITEM_READERS } from './decode-item.ts'
 import { decodeStream } from './decode-stream.ts'
 import type { ResponsesDialect } from './dialect.ts'
-import { encoder } from './encode.ts'
+import { encodeHistory } from './encode.ts'
 import { validateRequest } from './validate.ts'
 import type { ResponsesPart } from './wire.ts'
 
@@ -20,6 +20,6 @@ export const responsesAdapter: WireAdapter<ResponsesPart> = {
   provider: dialect.provider,
   decode: (payload, context) => decodePayload(payload, dialect, context),
   decodeStream: (context) => decodeStream(dialect, context),
-  encoder: (options) => encoder(dialect, options),
+  encode: (items, options) => encodeHistory(items, dialect, options),
   validate: (payload) => validateRequest(payload),
 }

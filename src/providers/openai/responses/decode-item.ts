@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../../core/json.ts'
-import type { HistoryBuilder } from '../../../model/history-builder.ts'
-import { asList, asObject, asText, without } from '../../../model/wire-value.ts'
+import type { JsonValue } from '../../../core/json/json.ts'
+import type { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import { asList, asObject, asText, without } from '../../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../../records/history-item.ts'
-import { decodeContent, generatedImage, reasoningText } from './content.ts'
+import { decodeContent, generatedImage, mediaAt, reasoningText } from './content.ts'
 import {
   callId,
   clientCall,
@@ -215,6 +215,6 @@ export const ITEM_READERS: Readonly<Record<string, ItemReader>> = {
 function codeOutput(value: JsonValue): ContentPart[] {
   const output = asObject(value)
   const url = asText(output?.['url'])
-  if (url !== undefined) return [{ type: 'media', kind: 'image', source: { type: 'url', url } }]
+  if (url !== undefined) return [mediaAt('image', url)]
   return jsonPart(output?.['logs'])
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../core/json.ts'
-import { syntheticIds } from '../../../model/synthetic-id.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { syntheticIds } from '../../../model/wire/synthetic-id.ts'
 import { wire } from '../../../wire/index.ts'
 import { responsesAdapter } from './adapter.ts'
 

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { withoutRunnerCalls } from '../../../model/assembler.ts'
-import { HistoryBuilder } from '../../../model/history-builder.ts'
-import type { Finish, ModelEvent, UnfinishedCall } from '../../../model/model-event.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { withoutRunnerCalls } from '../../../model/events/assembler.ts'
+import type { Finish, ModelEvent, UnfinishedCall } from '../../../model/events/model-event.ts'
 import { broken } from '../../../model/sse.ts'
-import type { DecodeContext, StreamDecoder } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import type { DecodeContext, StreamDecoder } from '../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
 import { failureOfBody } from '../fail.ts'
 import { decodeResponse, readItem } from './decode.ts'
@@ -12,7 +12,7 @@ import type { ResponsesDialect } from './dialect.ts'
 import { asItem, type ResponsesEvent } from './wire.ts'
 
 /**
- * What is known of one output item. It is keyed by `output_index`: some gateways change `item_id` on
+ * One output item so far. It is keyed by `output_index`: some gateways change `item_id` on
  * every event, and `call_id` may differ between the first and the last sight of an item.
  */
 interface Slot {
@@ -61,9 +61,11 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
         finish = finishWith(asObject(event.response) ?? {}, event.type)
         return [finish]
       case 'response.failed':
-        throw failureOfBody(dialect.api, asObject(event.response)?.['error'])
+        throw failureOfBody(dialect.api, asObject(event.response)?.['error'], {
+          holder: event.response,
+        })
       case 'error':
-        throw failureOfBody(dialect.api, event.error ?? event)
+        throw failureOfBody(dialect.api, event.error ?? event, { holder: event })
       case undefined:
         throw broken('unexpected-event', 'an event has no type')
       default:
@@ -98,7 +100,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
   }
 
   // Some servers send the whole output again with the last event and some send an empty list: an item
-  // counts when either told it whole, and what was only begun is never a call.
+  // counts if either holds it whole. An item that only began is never a call.
   function finishWith(response: JsonObject, terminal: string): Finish {
     const repeated = asList(response['output'])
     const indexes = [...new Set([...slots.keys(), ...repeated.keys()])].sort((a, b) => a - b)

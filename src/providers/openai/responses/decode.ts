@@ -1,15 +1,15 @@
-import { BobbinError } from '../../../core/error.ts'
-import type { JsonValue } from '../../../core/json.ts'
-import { assemble, type Ending } from '../../../model/assembler.ts'
-import type { FinishReason } from '../../../model/finish-reason.ts'
-import { HistoryBuilder } from '../../../model/history-builder.ts'
-import type { Finish, UnfinishedCall, Usage } from '../../../model/model-event.ts'
-import type { DecodeContext, Decoding } from '../../../model/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire-value.ts'
+import { BobbinError } from '../../../core/error/error.ts'
+import type { JsonValue } from '../../../core/json/json.ts'
+import { assemble, type Ending } from '../../../model/events/assembler.ts'
+import type { FinishReason } from '../../../model/events/finish-reason.ts'
+import type { Finish, UnfinishedCall, Usage } from '../../../model/events/model-event.ts'
+import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
+import type { DecodeContext, Decoding } from '../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import { failureOfBody } from '../fail.ts'
 import { isServersSearch, isServersShell } from './decode-item.ts'
 import type { ResponsesDialect } from './dialect.ts'
-import { asItem, type ResponsesResponse } from './wire.ts'
+import { asItem, type ResponsesResponse, typeOf } from './wire.ts'
 
 /** Decodes a response, an item, a list of items, or a request. */
 export function decodePayload(
@@ -55,7 +55,8 @@ export function decodeResponse(
   dialect: ResponsesDialect,
   context: DecodeContext,
 ): { readonly items: Finish['items']; readonly finish: Finish } {
-  if (response.status === 'failed') throw failureOfBody(dialect.api, response.error)
+  if (response.status === 'failed')
+    throw failureOfBody(dialect.api, response.error, { holder: response })
   const builder = new HistoryBuilder(dialect.api, dialect.provider, context)
   builder.startResponse(asText(response.id))
   const unfinished: UnfinishedCall[] = []
@@ -85,7 +86,7 @@ function unfinishedCall(value: JsonValue): UnfinishedCall | undefined {
   }
 }
 
-/** Reads one item, and in a history also where one response ends and the next begins. */
+/** Reads one item. In a history it also finds where responses begin and end. */
 export function readItem(
   value: JsonValue,
   builder: HistoryBuilder,
@@ -93,7 +94,7 @@ export function readItem(
   where: 'history' | 'response',
 ): void {
   const item = asItem(value)
-  const type = asText(item?.type) ?? (item?.role === undefined ? '' : 'message')
+  const type = item === undefined ? '' : typeOf(item)
   if (where === 'history') {
     const isInput =
       (type === 'message' && item?.role !== 'assistant') || isRunnerOutput(type, item, builder)

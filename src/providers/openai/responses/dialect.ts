@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../core/json.ts'
-import type { WireApi } from '../../../model/wire-adapter.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import type { WireApi } from '../../../model/wire/wire-adapter.ts'
 import type { ItemReader } from './item-reader.ts'
 
 /** How one service's Responses protocol differs: data, so that two services share the code. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../core/json.ts'
-import type { Repair } from '../../../model/encoder.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import type { Repair } from '../../../model/wire/encode-groups.ts'
+import { foreignCallText } from '../../../model/wire/foreign-text.ts'
 import type { CallItem, ContentPart, HistoryItem } from '../../../records/history-item.ts'
 import { wire } from '../../../wire/index.ts'
 
@@ -135,8 +136,10 @@ describe('encode of the Responses protocol', () => {
     ])
   })
 
-  it('leaves reasoning out that nothing follows', () => {
-    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+  it.each([
+    { type: 'reasoning', id: 'rs_1', summary: [] },
+    { type: 'item_reference', id: 'rs_1' },
+  ])('leaves reasoning out that nothing follows: %j', (reasoning) => {
     const { items } = codec.decode([
       { role: 'user', content: 'a' },
       reasoning,
@@ -148,7 +151,7 @@ describe('encode of the Responses protocol', () => {
   it('answers an approval, and alone where the provider holds the request', () => {
     const request = { type: 'mcp_approval_request', id: 'mcpr_1', name: 'f', arguments: '{}' }
     const [open] = codec.decode([request]).items
-    if (open?.type !== 'openCall') throw new Error('there is no open call')
+    if (open?.type !== 'openCall') throw new Error('the open call is missing')
     const decision = { approved: false, reason: 'no' }
     const decided = { ...open, gate: { kind: 'approval' as const, decision } }
     const answer = {
@@ -166,7 +169,7 @@ describe('encode of the Responses protocol', () => {
     expect(inputOf(codec.decode([output]).items, { continues: true })).toEqual([output])
   })
 
-  it('mends a result without call and says so', () => {
+  it('repairs a result without a call and reports it', () => {
     const repairs: Repair[] = []
     const { items } = codec.decode([{ type: 'function_call_output', call_id: 'c', output: 'ok' }])
     const input = inputOf(items, { onRepair: (repair: Repair) => repairs.push(repair) })
@@ -177,7 +180,7 @@ describe('encode of the Responses protocol', () => {
     expect(repairs).toMatchObject([{ kind: 'stray-result', item: 'c' }])
   })
 
-  it('tells what another vendor’s server did as text', () => {
+  it('sends what another vendor’s server did as text', () => {
     const foreign: HistoryItem = {
       type: 'call',
       id: 'srvtoolu_1',
@@ -198,7 +201,7 @@ describe('encode of the Responses protocol', () => {
       {
         type: 'message',
         role: 'assistant',
-        content: '[web_search {"query":"news"}]\nthree results',
+        content: foreignCallText(foreign),
       },
     ])
   })

@@ -3,17 +3,16 @@ import type {
   ResponseFunctionToolCall,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import type { JsonObject } from '../../../core/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import {
   type EncodeContext,
   type EncodeOptions,
+  encodeGroups,
   type Group,
-  GroupEncoder,
-} from '../../../model/encoder.ts'
-import { foreignCallText, partsText } from '../../../model/foreign-text.ts'
-import { fitName } from '../../../model/name-projection.ts'
-import type { WireEncoder } from '../../../model/wire-adapter.ts'
-import { asList, asObject, without } from '../../../model/wire-value.ts'
+} from '../../../model/wire/encode-groups.ts'
+import { foreignCallText, partsText } from '../../../model/wire/foreign-text.ts'
+import { fitName } from '../../../model/wire/name-projection.ts'
+import { asList, asObject, asText, without } from '../../../model/wire/wire-value.ts'
 import type {
   CallItem,
   ContentPart,
@@ -23,10 +22,10 @@ import type {
 } from '../../../records/history-item.ts'
 import { encodePart, type InputPart } from './content.ts'
 import type { ResponsesDialect } from './dialect.ts'
-import { encodeOutput } from './encode-output.ts'
+import { encodeOutput } from './encode-result.ts'
 import { SentItems } from './sent-items.ts'
 import { strayCall } from './stray-call.ts'
-import type { ResponsesPart } from './wire.ts'
+import { isStoredReasoning, type ResponsesPart } from './wire.ts'
 
 const ID_MAX = 64
 const takesBack = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= ID_MAX
@@ -34,32 +33,32 @@ const IDS = { refused: /[^\x21-\x7e]/g, maxLength: ID_MAX, takesBack }
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const NAME_MAX = 128
 
-/** Items that must keep the id under which the provider stores them; the others go without. */
+/** Calls that must keep the id under which the provider stores them; others do so only behind their reasoning. */
 const KEEPS_ID = new Set(['computer_call', 'local_shell_call'])
 
-/** Starts the encoder of `input`. */
-export function encoder(
+/** The conversation as `input`, with the instructions that it brought along. */
+export function encodeHistory(
+  items: readonly HistoryItem[],
   dialect: ResponsesDialect,
   options: EncodeOptions = {},
-): WireEncoder<ResponsesPart> {
+): ResponsesPart {
   const sent = new SentItems()
-  const groups = new GroupEncoder<JsonObject>({
-    ...options,
-    api: dialect.api,
-    ids: IDS,
-    encodeGroup: (group, context) => encodeGroup(group, context, dialect, sent),
-  })
-  let instructions: string | undefined
-  return {
-    push: (...items) => {
-      for (const item of items) {
-        const own = item.type === 'message' && asObject(item.providerData?.data)
-        if (own && own['instructions'] === true) instructions = partsText(item.parts)
-        else groups.push(item)
-      }
+  const input = encodeGroups<JsonObject>(
+    items.filter((item) => !isInstructions(item)),
+    {
+      ...options,
+      api: dialect.api,
+      ids: IDS,
+      encodeGroup: (group, context) => encodeGroup(group, context, dialect, sent),
     },
-    part: () => ({ ...(instructions !== undefined && { instructions }), input: groups.entries() }),
-  }
+  )
+  const told = items.findLast(isInstructions)
+  return { ...(told !== undefined && { instructions: partsText(told.parts) }), input }
+}
+
+/** The `instructions` of an earlier request, which stood outside its `input`. */
+function isInstructions(item: HistoryItem): item is MessageItem {
+  return item.type === 'message' && asObject(item.providerData?.data)?.['instructions'] === true
 }
 
 function encodeGroup(
@@ -72,26 +71,50 @@ function encodeGroup(
   const outputs: JsonObject[] = []
   for (const item of group.kind === 'input' ? [group.item] : group.items) {
     const isRunners = item.type === 'call' && item.executedBy === 'runner'
+    const isAlone = isRunners && item.resultOnly === true
+    // What the provider stores, or a reference to it, stands for a call that is not here.
+    const isReferred = isAlone && !context.continues && sent.takeReference()
+    const isHeld = isReferred || (isAlone && context.continues)
+    const isReasoned = said.some(isStoredReasoning)
     const entries = isRunners
-      ? item.resultOnly && context.continues
+      ? isHeld
         ? []
-        : [encodeCall(item, context, dialect)]
+        : [encodeCall(item, context, dialect, isReasoned)]
       : encodeItem(item, context, dialect)
     for (const entry of entries) {
       const once = sent.once(entry, item)
       if (once !== undefined) said.push(once)
       else context.leftOut(item.type, 'An item that the request holds already was left out.')
     }
-    if (isRunners) outputs.push(...encodeOutput(item, context, dialect.api))
+    if (isRunners) outputs.push(...encodeOutput(item, context, dialect.api, isReferred))
   }
   return [...withFollowers(said), ...outputs]
 }
 
-/** A reasoning item is refused without the item that followed it. */
+/**
+ * A reasoning item is refused without the item that followed it. The provider knows that one by its id, unless the
+ * reasoning itself is in the request. Where reasoning is left out, what it belonged to must not be looked up.
+ */
 function withFollowers(items: readonly JsonObject[]): readonly JsonObject[] {
-  let end = items.length
-  while (end > 0 && items[end - 1]?.['type'] === 'reasoning') end--
-  return items.slice(0, end)
+  const kept: JsonObject[] = []
+  for (const item of items.toReversed()) {
+    const next = kept.at(-1)
+    const isFollowed = next !== undefined && (!needsFollowerId(item) || next['id'] !== undefined)
+    const isReasoning = item['type'] === 'reasoning' || isStoredReasoning(item)
+    if (!isReasoning || isFollowed) kept.push(item)
+  }
+  kept.reverse()
+  if (kept.length === items.length) return kept
+  return kept.map((item) => (KEEPS_ID.has(asText(item['type']) ?? '') ? item : withoutCallId(item)))
+}
+
+/** Reasoning that the provider stores: neither it nor its follower is known by anything but the id. */
+export function needsFollowerId(reasoning: JsonObject): boolean {
+  return isStoredReasoning(reasoning) && !asText(reasoning['encrypted_content'])
+}
+
+function withoutCallId(item: JsonObject): JsonObject {
+  return item['call_id'] === undefined ? item : without(item, 'id')
 }
 
 function encodeItem(
@@ -157,21 +180,29 @@ function inputPart(
   return { type: 'input_text', text: partsText([part]) }
 }
 
-function encodeCall(call: CallItem, context: EncodeContext, dialect: ResponsesDialect): JsonObject {
+function encodeCall(
+  call: CallItem,
+  context: EncodeContext,
+  dialect: ResponsesDialect,
+  isReasoned: boolean,
+): JsonObject {
   const data = asObject(context.own(call.providerData))
   const whole = asObject(data?.['item'])
   const call_id = context.callId(call)
   const { wire, tool, args } = call
   if (whole !== undefined) {
-    const item = KEEPS_ID.has(wire.type) ? whole : without(whole, 'id')
+    const item = isReasoned || KEEPS_ID.has(wire.type) ? whole : without(whole, 'id')
     return { ...(dialect.toInput(item) ?? item), call_id }
   }
   const output = asObject(asObject(context.own(call.result?.providerData))?.['item'])
   const stray = call.resultOnly && output !== undefined ? strayCall(output, tool) : undefined
   if (stray !== undefined) return { ...stray, call_id }
   const extras = wire.type === 'function_call' && data ? dialect.toInput(data) : undefined
+  const id = isReasoned && extras !== undefined ? wire.itemId : undefined
   return {
     type: 'function_call',
+    // The provider refuses an id that does not begin so.
+    ...(id?.startsWith('fc') && { id }),
     call_id,
     name: fitName(tool, NAME_REFUSED, NAME_MAX),
     arguments: JSON.stringify(args),
@@ -184,7 +215,7 @@ function encodeProviderCall(
   context: EncodeContext,
   dialect: ResponsesDialect,
 ): readonly JsonObject[] {
-  // An answer to a request that the provider holds is no stray: that is how approvals are given.
+  // An approval answers a request that the provider holds, so it may come without its call.
   const isAnswer = call.wire.type === 'mcp_approval_response'
   const kept = asObject(context.own(call.providerData))?.['items']
   const raw = isAnswer ? asList(kept) : context.rawItems(call)

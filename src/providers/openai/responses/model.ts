@@ -3,9 +3,10 @@ import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/
 import { checkModelOptions } from '../../../model/check-model-options.ts'
 import type { Model, ModelRequest } from '../../../model/model.ts'
 import { replyOf } from '../../../model/stream-response.ts'
-import type { WireAdapter } from '../../../model/wire-adapter.ts'
+import type { WireAdapter } from '../../../model/wire/wire-adapter.ts'
 import { wireModel } from '../../../model/wire-model.ts'
 import { failureOfClient } from '../fail.ts'
+import { guardedOptions } from '../guarded-client.ts'
 import { responsesAdapter } from './adapter.ts'
 import type { ResponsesPart } from './wire.ts'
 
@@ -16,10 +17,12 @@ export interface ResponsesOptions {
   readonly model: string
   /** Tools that the provider runs or defines, e.g. `{ type: 'web_search' }`. */
   readonly hostedTools?: readonly Tool[]
-  /** Anything else that the request takes; what is set here wins. */
+  /** Other members of the request. They win over ours. */
   readonly params?: Omit<ResponseCreateParamsBase, 'input' | 'model' | 'stream' | 'tools'>
   /** False asks for whole responses. */
   readonly streaming?: boolean
+  /** The most that a response may have, after decompression; 64 MiB when absent. */
+  readonly maxResponseBytes?: number
 }
 
 /** A model behind OpenAI's Responses API. */
@@ -44,11 +47,13 @@ export function responsesModel(
     model,
     endpoint: client.baseURL,
     modelFamily: familyOf(model),
-    send: async (part, request, signal) => {
-      const body = { ...bodyOf(part, request, model, hostedTools), ...params, stream: streaming }
-      const sent = client.responses.create(body, signal === undefined ? {} : { signal })
-      const response = await sent.asResponse()
-      return replyOf(response, streaming)
+    maxResponseBytes: options.maxResponseBytes,
+    prepare: (part, request) => ({
+      body: { ...bodyOf(part, request, model, hostedTools), ...params, stream: streaming },
+    }),
+    send: async (body, signal, guard) => {
+      const sent = client.responses.create(body, guardedOptions(client, guard, signal))
+      return replyOf(await sent.asResponse(), streaming, guard)
     },
     fail: (error) => failureOfClient(adapter.api, error),
   })

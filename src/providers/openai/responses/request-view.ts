@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 
 /** A request, or the part of one, with each item and its place. */
 export interface RequestView {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../core/json.ts'
-import { asList, asText } from '../../../model/wire-value.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { asList, asText } from '../../../model/wire/wire-value.ts'
 
 /**
  * The least call that an output of each type can answer. An output that came without its call gets one

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../core/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import { foundryAdapter } from '../../foundry/adapter.ts'
 import { RESPONSES_RULES, validateRequest } from './validate.ts'
 
@@ -30,6 +30,14 @@ const broken: readonly (readonly [rule: string, payload: unknown])[] = [
   ['duplicate-item-id', [call({ id: 'fc_1' }), output({ id: 'fc_1' })]],
   ['item-id-prefix', [call({ id: 'call_1' }), output()]],
   ['reasoning-without-follower', [{ type: 'reasoning', id: 'rs_1', summary: [] }, user]],
+  [
+    'reasoning-without-follower',
+    [{ type: 'reasoning', id: 'rs_1', summary: [] }, call(), output()],
+  ],
+  ['reasoning-without-follower', [{ type: 'item_reference', id: 'rs_1' }, call(), output()]],
+  ['reasoning-without-follower', [{ id: 'rs_1' }, user]],
+  ['stray-output', [{ type: 'item_reference', id: 'rs_1' }, output()]],
+  ['stray-output', [{ type: 'item_reference', id: 'fc_1' }, output(), output({ call_id: 'c2' })]],
   [
     'missing-namespace',
     [

@@ -1,8 +1,9 @@
-import { applyRules, type Violation, type WireRule } from '../../../model/wire-adapter.ts'
-import { asObject, asText } from '../../../model/wire-value.ts'
-import { PAIR_RULES } from './pair-rules.ts'
+import { applyRules, type Violation, type WireRule } from '../../../model/wire/wire-adapter.ts'
+import { asObject } from '../../../model/wire/wire-value.ts'
 import type { RequestView } from './request-view.ts'
-import { SHAPE_RULES } from './shape-rules.ts'
+import { PAIR_RULES } from './validate-pairs.ts'
+import { SHAPE_RULES } from './validate-shapes.ts'
+import { typeOf } from './wire.ts'
 
 /** The rules of the Responses protocol. */
 export const RESPONSES_RULES: readonly WireRule<RequestView>[] = [...PAIR_RULES, ...SHAPE_RULES]
@@ -26,8 +27,7 @@ export function validateRequest(
     items: list.flatMap((value, index) => {
       const item = asObject(value)
       if (item === undefined) return []
-      const type = asText(item['type']) ?? (item['role'] === undefined ? '' : 'message')
-      return [{ item, path: `input[${index}]`, type }]
+      return [{ item, path: `input[${index}]`, type: typeOf(item) }]
     }),
   })
 }

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../core/json.ts'
-import { asObject } from '../../../model/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
+import { asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
 
 /** An item of `input` or `output`, as far as we read it. Tolerant: every member may be missing or odd. */
 export interface ResponsesItem {
@@ -51,4 +51,20 @@ export interface ResponsesPart {
 
 export function asItem(value: unknown): ResponsesItem | undefined {
   return asObject(value)
+}
+
+/** The type of an item. The protocol lets a message leave it out, and a reference to a stored item too. */
+export function typeOf(item: ResponsesItem): string {
+  const type = asText(item.type)
+  if (type !== undefined) return type
+  if (item.role !== undefined) return 'message'
+  return asWord(item.id) === undefined ? '' : 'item_reference'
+}
+
+/** True for reasoning that the provider knows by its id: the item itself, or a reference to it. */
+export function isStoredReasoning(item: ResponsesItem): boolean {
+  const type = typeOf(item)
+  const id = asWord(item.id)
+  if (type === 'reasoning') return id !== undefined
+  return type === 'item_reference' && id?.startsWith('rs_') === true
 }

@@ -1,0 +1,98 @@
+import { createInterface } from 'node:readline/promises'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { Gate } from '../../store/gate.ts'
+import { visibleText } from '../../text/visible-text.ts'
+import type { GateAnswer } from '../../turn/gates/gate-answer.ts'
+import { nameText } from '../terminal/call-text.ts'
+import type { Io } from '../terminal/io.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { Screen } from '../terminal/screen.ts'
+
+const TRIES = 5
+
+/** Decides a gate; `undefined` leaves it open. */
+export type Decide = (gate: Gate) => Promise<GateAnswer | undefined>
+
+const CAUSES: Readonly<Record<string, string>> = {
+  tool: 'Its tool asks for an approval.',
+  trust: 'It writes, and the conversation holds text from strangers.',
+  effect: 'Its tool does not declare its effect, and the policy is strict.',
+}
+
+/** Why a gate waits. */
+const causeText = ({ because, kind }: Gate) =>
+  because === undefined
+    ? `The provider asks for ${kind === 'link' ? 'consent' : 'approval'}.`
+    : (CAUSES[because] ?? '')
+
+/** What a gate asks, on one line. */
+export function gateLine({ args = {}, tool, kind }: Gate, paint: Paint): string {
+  const shown = visibleText(JSON.stringify(args))
+  return `${paint.yellow('?')} Allow ${paint.bold(nameText(tool ?? kind))} ${shown}`
+}
+
+/** Asks the person at the terminal. */
+export function approvalPrompt(io: Io, paint: Paint): Decide {
+  return async (gate) => {
+    const { args = {}, digest } = gate
+    // A provider runs its own call with its own arguments.
+    const mayEdit = gate.from === 'runner'
+    const screen = new Screen(io)
+    screen.line(gateLine(gate, paint))
+    screen.line(`  ${paint.dim(causeText(gate))}`)
+    const ask = createInterface({
+      input: io.stdin,
+      output: io.stdout.stream as NodeJS.WritableStream,
+    })
+    // Ctrl-C at the prompt is a signal like anywhere else: the gate stays open.
+    ask.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+    // A terminal that is closed ends the question.
+    const gone = new Promise<never>((_, reject) => ask.once('close', () => reject(new Error())))
+    gone.catch(() => {})
+    const asked = (question: string) =>
+      Promise.race([ask.question(question, { signal: io.signal }), gone])
+    const base = { gate: gate.id, decidedBy: decider(io), digest }
+    try {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const edit = mayEdit ? ', [e]dit the arguments' : ''
+        const question = `  [y]es, [n]o${edit}, [l]ater: `
+        const said = (await asked(question)).trim().toLowerCase()
+        if (/^y(es)?$/.test(said)) return { ...base, approve: true }
+        if (/^no?$/.test(said)) return { ...base, approve: false }
+        if (/^l(ater)?$/.test(said)) return undefined
+        if (mayEdit && /^e(dit)?$/.test(said)) {
+          const answered = asked('  as JSON: ')
+          // The prompt starts with the arguments that were asked.
+          ask.write(visibleText(JSON.stringify(args)))
+          const edited = readArgs(await answered)
+          if (edited !== undefined) return { ...base, approve: true, args: edited }
+          io.stdout.write('  That is not a JSON object.\n')
+        }
+      }
+      return undefined
+    } catch {
+      // The terminal was closed, or Ctrl-C or Ctrl-D was pressed: the gate stays open.
+      if (!io.signal.aborted) io.stdout.write('\n')
+      return undefined
+    } finally {
+      ask.close()
+    }
+  }
+}
+
+/** Answers every gate the same way, for scripts that say so. */
+export function fixedAnswer(approve: boolean, io: Io): Decide {
+  return async ({ id, digest }) => ({ gate: id, digest, approve, decidedBy: decider(io) })
+}
+
+const decider = ({ env }: Io) => env['USER'] || env['USERNAME'] || 'command line'
+
+function readArgs(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}

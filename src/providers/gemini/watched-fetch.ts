@@ -1,0 +1,40 @@
+import type { GenerateContentConfig, HttpOptions } from '@google/genai'
+import type { ResponseGuard } from '../../model/response-guard.ts'
+
+type Fetch = NonNullable<HttpOptions['fetch']>
+
+/** The HTTP options of one request, with a `fetch` that shows the guard each response before the client reads it. */
+export function watchedBy(
+  guard: ResponseGuard,
+  client: object,
+  { httpOptions }: GenerateContentConfig = {},
+): HttpOptions {
+  const own = (client as { readonly httpOptions?: HttpOptions }).httpOptions
+  const inner = httpOptions?.fetch ?? own?.fetch ?? patientFetch
+  const fetch: Fetch = async (...request) => guard.watch(await inner(...request))
+  return { ...httpOptions, fetch }
+}
+
+/**
+ * The platform's `fetch`, as the client uses it where nobody gives another: without Node's limit of five minutes on
+ * silence, which a long answer would break.
+ */
+const patientFetch: Fetch = (input, init) => {
+  const dispatcher = {
+    dispatch: (options: object, handler: unknown) =>
+      globalDispatcher()?.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+  }
+  const isNode = globalDispatcher() !== undefined
+  return fetch(input, isNode ? ({ dispatcher, ...init } as RequestInit) : init)
+}
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean
+}
+
+function globalDispatcher(): Dispatcher | undefined {
+  // Node loads its HTTP client when one of its classes is first used.
+  void new Headers()
+  const known = globalThis as { readonly [name: symbol]: Dispatcher | undefined }
+  return known[Symbol.for('undici.globalDispatcher.1')]
+}

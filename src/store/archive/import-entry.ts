@@ -1,0 +1,87 @@
+import { checksum } from '../../core/checksum.ts'
+import { isBobbinError } from '../../core/error/error.ts'
+import { isObject } from '../../core/error/wrong-input.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
+import { SETTLEMENTS } from '../../records/tool-call.ts'
+import { IMPORTED_KEY, type NewEntry } from '../entry.ts'
+import { assertNewEntry, isKnownVersion } from '../rows/entry-text.ts'
+import { restoredGate } from '../rows/gate-form.ts'
+import type { ExportedEntry } from './export-conversation.ts'
+import type { ImportLines } from './import-lines.ts'
+
+/** Checks an entry that a stranger may have written, and takes away what it must not claim. */
+export function importedEntry(
+  lines: ImportLines,
+  line: ExportedEntry,
+  trust: TrustTier,
+): ExportedEntry {
+  const json = withGate(line)
+  const { v, kind, turnId, time, redacted } = json
+  if (!isKnownVersion(v)) throw lines.invalid(`has an entry of unknown version ${String(v)}`)
+  if (!Number.isSafeInteger(time) || time < 0) throw lines.invalid('must have a time')
+  if (redacted !== undefined && !isPaths(redacted))
+    throw lines.invalid('has no list of redacted paths')
+  try {
+    assertNewEntry(json as NewEntry, 'entry')
+  } catch (error) {
+    if (isBobbinError(error)) throw lines.invalid(`has a wrong field: ${error.message}`)
+    throw error
+  }
+  if (kind === 'history-item' || kind === 'model-call')
+    throw lines.invalid('holds what belongs to a provider, which cannot travel')
+  const { providerData: _, ...data } = json.data as unknown as Record<string, JsonValue>
+  if (kind === 'gate-opened') delete data['context']
+  // A tool that is asked about a key must not tell one conversation of another's calls.
+  if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY
+  if (kind === 'settlement') settle(lines, data, trust)
+  if (kind === 'message' && data['attachments'] !== undefined) {
+    data['attachments'] = lowered(data['attachments'], trust)
+  }
+  return { v, kind, turnId, time, data, ...(redacted && { redacted }) }
+}
+
+/** A gate as the store takes it; its exported form is the stored one. */
+function withGate(line: ExportedEntry): ExportedEntry {
+  const isGate = line.kind === 'gate-opened' && isObject(line.data)
+  return isGate ? { ...line, data: restoredGate(line.data as never) } : line
+}
+
+function settle(lines: ImportLines, data: Record<string, JsonValue>, trust: TrustTier): void {
+  const { tool, args, settlement, redacted } = data
+  if (typeof tool !== 'string') throw lines.invalid('must name its tool')
+  if (typeof args !== 'object' || args === null) throw lines.invalid('must have arguments')
+  if (!SETTLEMENTS.some((known) => known === settlement)) {
+    throw lines.invalid(`must have a settlement: ${SETTLEMENTS.join(', ')}`)
+  }
+  const isRedacted = Array.isArray(redacted) && redacted.length > 0
+  if (!isRedacted && data['checksum'] !== checksum(tool, args)) {
+    throw lines.invalid('has a checksum that does not match its tool and arguments')
+  }
+  data['trust'] = lowerTrust(tierOf(data['trust']), trust)
+  if (data['results'] !== undefined) data['results'] = lowered(data['results'], trust)
+  if (Array.isArray(data['media'])) {
+    data['media'] = data['media'].map((one: JsonValue) => {
+      const { media = null, ...place } = (one ?? {}) as JsonObject
+      return { ...place, media: lowered(media, trust) }
+    })
+  }
+}
+
+/** Media carry a tier of their own. */
+function lowered(value: JsonValue, trust: TrustTier): JsonValue {
+  if (Array.isArray(value)) return value.map((part: JsonValue) => lowered(part, trust))
+  if (typeof value !== 'object' || value === null) return value
+  const media = (value as JsonObject)['$media']
+  if (typeof media !== 'object' || media === null) return value
+  const { trustTier } = media as JsonObject
+  return { $media: { ...(media as JsonObject), trustTier: lowerTrust(tierOf(trustTier), trust) } }
+}
+
+function tierOf(value: unknown): TrustTier {
+  return TRUST_TIERS.find((tier) => tier === value) ?? 'third-party'
+}
+
+function isPaths(value: unknown): boolean {
+  return Array.isArray(value) && value.every((path) => typeof path === 'string')
+}

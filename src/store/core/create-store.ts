@@ -1,0 +1,241 @@
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { isIterable, isObject, requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
+import { assertDigest } from '../../spool/digest-name.ts'
+import type { SpoolStore } from '../../spool/spool-store.ts'
+import { exportConversation } from '../archive/export-conversation.ts'
+import { importConversation } from '../archive/import-conversation.ts'
+import { verifyConversation } from '../audit/verify-conversation.ts'
+import type { EntryKind, EntryOf } from '../entry.ts'
+import { conversationKeys } from '../rows/conversation-keys.ts'
+import { decodeEntry } from '../rows/entry-text.ts'
+import type { Redact } from '../rows/redaction.ts'
+import type { StoreDriver } from '../rows/store-driver.ts'
+import {
+  columnFilter,
+  conversationId,
+  entryKind,
+  memberOf,
+  pageSize,
+  positionAfter,
+  textColumn,
+  wholeNumber,
+} from '../rows/store-input.ts'
+import type { ConversationRow } from '../rows/store-rows.ts'
+import type { ConversationInfo, Store } from '../store.ts'
+import { invalidInput, notFound } from '../store-errors.ts'
+import { createAppend } from './create-append.ts'
+import { createGates } from './create-gates.ts'
+import { createLeases } from './create-leases.ts'
+import { nestedConversations } from './nested-conversations.ts'
+
+/** What every store takes. */
+export interface StoreOptions {
+  /** Names values that must not be stored; see `Redact`. */
+  readonly redact?: Redact
+  readonly clock?: Clock
+  /** Makes the keys of conversations; the platform's generator unless given. */
+  readonly randomBytes?: (length: number) => Uint8Array
+}
+
+/** Their names, to refuse others: a misspelt `redact` would store everything. */
+export const STORE_OPTIONS: readonly (keyof StoreOptions)[] = ['redact', 'clock', 'randomBytes']
+
+/** How often `verify` reads a conversation that changes while it is read. */
+const MAX_VERIFY_TRIES = 5
+
+/** How many rows are read at a time. */
+const PAGE = 500
+
+/** Makes a store from a driver for any database. */
+export function createStore(
+  driver: StoreDriver,
+  options: StoreOptions & { readonly spool?: SpoolStore } = {},
+): Store {
+  requireDriver(driver)
+  requireOptions('createStore', options, [...STORE_OPTIONS, 'spool'])
+  const { clock = systemClock, redact, randomBytes, spool } = options
+  if (typeof (clock as Clock | null)?.now !== 'function') {
+    throw invalidInput('clock', 'must have a `now()`')
+  }
+  if (redact !== undefined && typeof redact !== 'function') {
+    throw invalidInput('redact', 'must be a function, such as `redactKeys(/password|token/i)`')
+  }
+  if (randomBytes !== undefined && typeof randomBytes !== 'function') {
+    throw invalidInput('randomBytes', 'must be a function of a length')
+  }
+  const keys = conversationKeys(randomBytes)
+  if (driver.durable && spool?.durable === false) {
+    throw invalidInput(
+      'spool',
+      'must be durable, as the store is: records would outlive their results',
+    )
+  }
+
+  const { append, appendAlone } = createAppend(driver, clock, {
+    redact,
+    key: (row) => keys.of(row),
+  })
+
+  const requireRow = async (id: string): Promise<ConversationRow> => {
+    const row = await driver.conversation(conversationId(id))
+    if (row === undefined) throw notFound('conversation', id)
+    return row
+  }
+
+  const withSpool = (given = spool) => given && { spool: given }
+
+  const store: Store = {
+    durable: driver.durable,
+    ...withSpool(),
+    ...createLeases(driver, clock, keys),
+    ...createGates(driver, clock),
+
+    append,
+
+    async *entries(conversation, range = {}) {
+      const { from = 1 } = memberOf(range, 'options')
+      conversationId(conversation)
+      for (let next = wholeNumber(from, 'from', 1); ; ) {
+        const rows = await driver.texts(conversation, next, PAGE)
+        for (const row of rows) yield decodeEntry(conversation, row)
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < PAGE) return
+        next = last.seq + 1
+      }
+    },
+
+    async get<K extends EntryKind>(conversation: string, kind: K, id: string) {
+      const column = textColumn(id, 'id')
+      const row = await driver.text(conversationId(conversation), entryKind(kind), column)
+      return row && (decodeEntry(conversation, row) as EntryOf<K>)
+    },
+
+    async find(query) {
+      const { limit = 100, after, ...filter } = memberOf(query, 'query')
+      const size = pageSize(limit)
+      const rows = await driver.find(columnFilter(filter), positionAfter(after), size)
+      const entries = rows.map((row) => ({
+        conversation: row.conversation,
+        entry: decodeEntry(row.conversation, row),
+      }))
+      const last = rows.at(-1)
+      return { entries, ...(last && rows.length === size && { next: String(last.position) }) }
+    },
+
+    count: async (filter) => driver.count(columnFilter(memberOf(filter, 'filter'))),
+
+    async conversations(page = {}) {
+      const { after = '', limit = 100 } = memberOf(page, 'options')
+      const name = after === '' ? '' : conversationId(after, 'after')
+      const rows = await driver.conversations(name, pageSize(limit))
+      return rows.map((row) => infoOf(row, clock.now()))
+    },
+
+    async conversation(id) {
+      const row = await driver.conversation(conversationId(id))
+      return row && infoOf(row, clock.now())
+    },
+
+    key: async (conversation) => keys.of(await requireRow(conversation)),
+
+    blob: async (digest) => driver.blob(assertDigest(digest)),
+
+    async *digests(conversation) {
+      if (conversation !== undefined) conversationId(conversation)
+      for (let after = ''; ; ) {
+        const page = await driver.references(conversation, after, PAGE)
+        yield* page
+        if (page.length < PAGE) return
+        after = page.at(-1) ?? ''
+      }
+    },
+
+    async delete(conversation) {
+      conversationId(conversation)
+      const deleteNested = async () => {
+        const nested = await nestedConversations(store, conversation)
+        for (const id of nested) await store.delete(id)
+      }
+      // First: after a crash in between, the conversation is still there, and the nested ones are found again.
+      await deleteNested()
+      keys.forget(conversation)
+      const wasThere = await driver.delete(conversation)
+      // A turn that was still running may have started another one.
+      if (wasThere) await deleteNested()
+      return wasThere
+    },
+
+    async verify(request) {
+      const { conversation } = memberOf(request, 'options')
+      let row = await requireRow(conversation)
+      for (let tries = 1; ; tries++) {
+        const key = request.key ?? keys.known(row)
+        const where = withSpool(request.spool)
+        const report = await verifyConversation(driver, row, { ...request, key, ...where })
+        if (report.ok || tries === MAX_VERIFY_TRIES) return report
+        // The parts are read one after another. They differ if a running turn writes in between.
+        const now = await requireRow(conversation)
+        if (now.length === row.length && now.epoch === row.epoch) return report
+        row = now
+      }
+    },
+
+    async *export(conversation, from = {}) {
+      await requireRow(conversation)
+      const where = withSpool(memberOf(from, 'options').spool)
+      yield* exportConversation(store, conversation, { clock, ...where })
+    },
+
+    async import(lines, into = {}) {
+      if (!isIterable(lines) && !(isObject(lines) && Symbol.asyncIterator in lines)) {
+        throw invalidInput('lines', 'must be a list or a stream of lines, as `export` gives them')
+      }
+      const where = withSpool(memberOf(into, 'options').spool)
+      return importConversation(lines, { ...into, store, appendAlone, ...where })
+    },
+
+    close: () => driver.close(),
+  }
+  return store
+}
+
+const METHODS = [
+  'acquire',
+  'extend',
+  'append',
+  'texts',
+  'rows',
+  'text',
+  'find',
+  'count',
+  'conversation',
+  'conversations',
+  'gate',
+  'gates',
+  'replaceGate',
+  'blob',
+  'references',
+  'delete',
+  'close',
+] as const satisfies readonly (keyof StoreDriver)[]
+
+function requireDriver(driver: StoreDriver): void {
+  if (!isObject(driver)) throw wrongInput('createStore', 'driver', 'must be a `StoreDriver`')
+  const missing = METHODS.find((method) => typeof driver[method] !== 'function')
+  if (missing !== undefined) {
+    throw wrongInput('createStore', `driver.${missing}`, 'must be a function')
+  }
+}
+
+function infoOf(row: ConversationRow, now: number): ConversationInfo {
+  const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row
+  return {
+    id,
+    createdAt,
+    updatedAt,
+    length,
+    epoch,
+    ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
+    ...(seal !== '' && { seal }),
+  }
+}

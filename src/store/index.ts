@@ -1,0 +1,62 @@
+export type { ExportedEntry, ExportLine } from './archive/export-conversation.ts'
+export { sweepSpool } from './audit/sweep-spool.ts'
+export { createStore, type StoreOptions } from './core/create-store.ts'
+export type {
+  Entry,
+  EntryData,
+  EntryKind,
+  EntryOf,
+  GateClosing,
+  Intent,
+  ModelCall,
+  NewEntry,
+  Note,
+  TurnEnd,
+  TurnStart,
+} from './entry.ts'
+export type {
+  Gate,
+  GateCause,
+  GateDecision,
+  GateRequest,
+  GateState,
+  GateVerdict,
+  NewGateDecision,
+} from './gate.ts'
+export type { Redact, RedactionTarget } from './rows/redaction.ts'
+export type {
+  Acquired,
+  AcquireRequest,
+  AppendBatch,
+  AppendOutcome,
+  AppendPlan,
+  AppendState,
+  GateQuery,
+  LeaseRow,
+  StoreDriver,
+} from './rows/store-driver.ts'
+export type {
+  BlobRow,
+  ConversationRow,
+  EntryRow,
+  EntryText,
+  FoundText,
+  GateRow,
+} from './rows/store-rows.ts'
+export type {
+  AcquireOptions,
+  Appended,
+  ConversationInfo,
+  EntryFilter,
+  EntryPage,
+  EntryQuery,
+  FoundEntry,
+  ImportOptions,
+  ImportReport,
+  Lease,
+  Store,
+  VerifyFault,
+  VerifyOptions,
+  VerifyReport,
+} from './store.ts'
+export { storedResults } from './stored-results.ts'

@@ -1,0 +1,143 @@
+import { idColumn } from '../rows/entry-text.ts'
+import type { AppendBatch, AppendPlan, LeaseRow } from '../rows/store-driver.ts'
+import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
+import { isFixed } from './fixed-entry.ts'
+
+/** An entry and its place among the entries of all conversations. */
+export interface PlacedEntry {
+  readonly conversation: string
+  readonly row: EntryRow
+  readonly position: number
+}
+
+/** An append that waits, and the place of its first entry among the entries of all conversations. */
+interface PlacedAppend extends Pick<AppendPlan, 'prepare' | 'seals'> {
+  readonly position: number
+}
+
+/**
+ * The tables of one conversation. Most entries in memory are never read, so an append that cannot change any
+ * more waits: it is written out, hashed and sealed when the conversation is read.
+ */
+export class MemoryConversation {
+  readonly #row: { -readonly [K in keyof ConversationRow]: ConversationRow[K] }
+  #length = 0
+  readonly #entries: PlacedEntry[] = []
+  readonly #gates = new Map<string, GateRow>()
+  readonly #references = new Set<string>()
+  /** The `seq` of each entry that has an id. */
+  readonly #ids = new Map<string, number>()
+  #waiting: PlacedAppend[] = []
+
+  constructor(row: ConversationRow) {
+    this.#row = { ...row }
+  }
+
+  get epoch(): number {
+    return this.#row.epoch
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Changes the lease and gives it. No waiting append depends on it. */
+  lease(change: Partial<Pick<ConversationRow, 'epoch' | 'owner' | 'leaseUntil'>>): LeaseRow {
+    const { id, epoch, leaseUntil } = Object.assign(this.#row, change)
+    return { id, epoch, leaseUntil }
+  }
+
+  row(): ConversationRow {
+    this.#writeOut()
+    return { ...this.#row }
+  }
+
+  entries(): readonly PlacedEntry[] {
+    this.#writeOut()
+    return this.#entries
+  }
+
+  gates(): Map<string, GateRow> {
+    this.#writeOut()
+    return this.#gates
+  }
+
+  references(): ReadonlySet<string> {
+    this.#writeOut()
+    return this.#references
+  }
+
+  find(kind: string, id: string): EntryRow | undefined {
+    const seq = this.#ids.get(nameOf(kind, id))
+    return seq === undefined ? undefined : this.entries()[seq - 1]?.row
+  }
+
+  /** The place of the entry that opened a gate. */
+  opening(gate: GateRow): number {
+    const seq = this.#ids.get(nameOf('gate-opened', gate.id)) as number
+    return (this.#entries[seq - 1] as PlacedEntry).position
+  }
+
+  /** Adds entries, or gives false if one has an id that is there. If this throws, nothing has changed. */
+  add(plan: AppendPlan, position: number): boolean {
+    const names = plan.entries.map((entry) => {
+      const id = idColumn(entry)
+      return id === null ? undefined : nameOf(entry.kind, id)
+    })
+    const isDuplicate = this.#hasAny(names.filter((name) => name !== undefined))
+    if (this.#canWait(plan)) {
+      if (isDuplicate) return false
+      this.#waiting.push({ prepare: plan.prepare, seals: plan.seals, position })
+    } else {
+      this.#writeOut()
+      // First, because a gate that cannot move is refused before a duplicate is.
+      const batch = this.#prepare(plan)
+      if (isDuplicate) return false
+      this.#store(batch, position)
+    }
+    for (const name of names) {
+      this.#length++
+      if (name !== undefined) this.#ids.set(name, this.#length)
+    }
+    return true
+  }
+
+  /** A turn is sealed at once if its key is not stored: the key is known only while the lease is held. */
+  #canWait({ entries, seals }: AppendPlan): boolean {
+    return !(seals && this.#row.key === null) && entries.every(isFixed)
+  }
+
+  #writeOut(): void {
+    const waiting = this.#waiting
+    if (waiting.length === 0) return
+    this.#waiting = []
+    for (const next of waiting) this.#store(this.#prepare(next), next.position)
+  }
+
+  /** Whether an id is in the log, or comes twice. */
+  #hasAny(names: readonly string[]): boolean {
+    return names.some((name) => this.#ids.has(name)) || new Set(names).size < names.length
+  }
+
+  #prepare(plan: Pick<AppendPlan, 'prepare' | 'seals'>): AppendBatch {
+    const row = this.#row
+    const open = plan.seals ? this.#entries.slice(row.sealedSeq) : []
+    const unsealed = open.map((entry) => entry.row.digest)
+    return plan.prepare({ row, whole: () => row, gates: this.#gates, unsealed })
+  }
+
+  #store(batch: AppendBatch, position: number): void {
+    const row = this.#row
+    for (const [at, entry] of batch.entries.entries()) {
+      this.#entries.push({ conversation: row.id, row: entry, position: position + at })
+    }
+    for (const gate of batch.gates) this.#gates.set(gate.id, gate)
+    for (const digest of batch.references) this.#references.add(digest)
+    row.updatedAt = batch.updatedAt
+    row.sealedSeq = batch.sealedSeq
+    row.seal = batch.seal
+    row.length = this.#entries.length
+  }
+}
+
+const nameOf = (kind: string, id: string) => `${kind} ${id}`

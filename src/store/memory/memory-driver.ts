@@ -1,0 +1,155 @@
+import { CLOSED_STATES } from '../rows/gate-row.ts'
+import type { StoreDriver } from '../rows/store-driver.ts'
+import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
+import type { EntryFilter } from '../store.ts'
+import { MemoryConversation, type PlacedEntry } from './memory-conversation.ts'
+
+/** The tables of a store as plain collections. No method awaits anything, so each is one transaction. */
+export function memoryDriver(): StoreDriver {
+  const held = new Map<string, MemoryConversation>()
+  const blobs = new Map<string, Uint8Array>()
+  /** The place of the last entry among those of all conversations. */
+  let last = 0
+  /** The references of the last query, sorted once for all its pages. */
+  let sorted: { readonly of: string | undefined; readonly digests: readonly string[] } | undefined
+
+  const chosen = (conversation: string | undefined): readonly MemoryConversation[] => {
+    if (conversation === undefined) return [...held.values()]
+    const known = held.get(conversation)
+    return known === undefined ? [] : [known]
+  }
+
+  const matching = ({ conversation, ...filter }: EntryFilter): PlacedEntry[] =>
+    chosen(conversation)
+      .flatMap((known) => known.entries().filter(({ row }) => matches(row, filter)))
+      .sort((a, b) => a.position - b.position)
+
+  const rows = async (conversation: string, from: number, limit: number) =>
+    (held.get(conversation)?.entries() ?? [])
+      .slice(from - 1, from - 1 + limit)
+      .map(({ row }) => row)
+
+  return {
+    durable: false,
+
+    async acquire({ conversation: id, owner, now, until, force, newKey }) {
+      const known = held.get(id)
+      if (known === undefined) {
+        const row: ConversationRow = {
+          ...{ id, owner, createdAt: now, updatedAt: now, leaseUntil: until, ...newKey() },
+          ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '' },
+        }
+        held.set(id, new MemoryConversation(row))
+        return { granted: true, created: true, row }
+      }
+      const row = known.row()
+      if (!force && row.leaseUntil > now) return { granted: false, created: false, row }
+      known.lease({ epoch: row.epoch + 1, owner, leaseUntil: until })
+      return { granted: true, created: false, row: known.row() }
+    },
+
+    async extend(conversation, epoch, until) {
+      const known = held.get(conversation)
+      return known?.lease(known.epoch === epoch ? { leaseUntil: until } : {})
+    },
+
+    async append(conversation, epoch, plan) {
+      const known = held.get(conversation)
+      if (known === undefined) return { status: 'missing' }
+      if (known.epoch !== epoch) return { status: 'stale', current: known.epoch }
+      const seq = known.length + 1
+      if (!known.add(plan, last + 1)) return { status: 'duplicate' }
+      last += plan.entries.length
+      for (const { digest, bytes } of plan.blobs) {
+        // A copy; `slice` of a Node buffer would share its bytes.
+        if (!blobs.has(digest)) blobs.set(digest, new Uint8Array(bytes))
+      }
+      sorted = undefined
+      return { status: 'done', seq }
+    },
+
+    texts: rows,
+    rows,
+
+    text: async (conversation, kind, id) => held.get(conversation)?.find(kind, id),
+
+    async find(filter, after, limit) {
+      const found = matching(filter).filter(({ position }) => position > after)
+      return found.slice(0, limit).map(({ row, ...place }) => ({ ...row, ...place }))
+    },
+
+    count: async (filter) => matching(filter).length,
+
+    conversation: async (id) => held.get(id)?.row(),
+
+    async conversations(after, limit) {
+      const ids = [...held.keys()].filter((id) => byCodePoint(id, after) > 0).sort(byCodePoint)
+      return ids.slice(0, limit).flatMap((id) => held.get(id)?.row() ?? [])
+    },
+
+    gate: async (conversation, id) => held.get(conversation)?.gates().get(id),
+
+    async gates({ conversation, open, limit }) {
+      return chosen(conversation)
+        .flatMap((known) =>
+          [...known.gates().values()].map((gate) => ({ gate, position: known.opening(gate) })),
+        )
+        .filter(({ gate }) => !open || !CLOSED_STATES.includes(gate.state))
+        .sort((a, b) => a.position - b.position)
+        .slice(0, limit)
+        .map(({ gate }) => gate)
+    },
+
+    async replaceGate(gate, expected) {
+      const gates = held.get(gate.conversation)?.gates()
+      if (gates?.get(gate.id)?.digest !== expected) return false
+      gates.set(gate.id, gate)
+      return true
+    },
+
+    blob: async (digest) => blobs.get(digest)?.slice(),
+
+    async references(conversation, after, limit) {
+      if (sorted === undefined || sorted.of !== conversation) {
+        const digests = new Set(chosen(conversation).flatMap((known) => [...known.references()]))
+        sorted = { of: conversation, digests: [...digests].sort() }
+      }
+      const { digests } = sorted
+      const start = after === '' ? 0 : digests.findIndex((digest) => digest > after)
+      return start === -1 ? [] : digests.slice(start, start + limit)
+    },
+
+    async delete(conversation) {
+      const known = held.get(conversation)
+      if (known === undefined) return false
+      held.delete(conversation)
+      sorted = undefined
+      const needed = new Set(chosen(undefined).flatMap((other) => [...other.references()]))
+      for (const digest of known.references()) if (!needed.has(digest)) blobs.delete(digest)
+      return true
+    },
+
+    close: async () => undefined,
+  }
+}
+
+/** The order of UTF-8, which databases keep: characters of two units come last. */
+function byCodePoint(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
+}
+
+function matches(row: EntryRow, filter: EntryFilter): boolean {
+  const { turnId, kind, id, checksum, tool, settlement, since, until } = filter
+  return (
+    (turnId === undefined || row.turn === turnId) &&
+    (kind === undefined || row.kind === kind) &&
+    (id === undefined || row.id === id) &&
+    (checksum === undefined || row.checksum === checksum) &&
+    (tool === undefined || row.tool === tool) &&
+    (settlement === undefined || row.settlement === settlement) &&
+    (since === undefined || row.time >= since) &&
+    (until === undefined || row.time < until)
+  )
+}

@@ -1,0 +1,118 @@
+import { sha256Hex } from '#hash'
+import { canonicalStringify } from '../../core/json/canonical.ts'
+import type { GateClosing } from '../entry.ts'
+import {
+  DEFAULT_GATE_MS,
+  type Gate,
+  type GateDecision,
+  type GateRequest,
+  type GateState,
+  type NewGateDecision,
+} from '../gate.ts'
+import { gateState, invalidInput, storeCorrupt } from '../store-errors.ts'
+import { columnText } from './entry-text.ts'
+import { restoredGate, type StoredGate, storedGate } from './gate-form.ts'
+import type { GateRow } from './store-rows.ts'
+
+/** States that never change again. */
+export const CLOSED_STATES: readonly string[] = ['consumed', 'expired', 'abandoned']
+
+const VERDICTS: readonly string[] = ['approved', 'denied', 'edited']
+
+/** A gate as the store keeps it. */
+export function encodeGate(gate: Gate): GateRow {
+  const body = canonicalStringify(storedGate(gate))
+  const { conversation, id, state } = gate
+  return { conversation, id: columnText(id), state, digest: sha256Hex(body), body }
+}
+
+/** Reads a stored gate; `E_STORE_CORRUPT` when it is not what was written. */
+export function decodeGate(row: GateRow): Gate {
+  if (sha256Hex(row.body) !== row.digest) {
+    throw storeCorrupt(`Gate \`${row.id}\``, 'its digest does not match')
+  }
+  return restoredGate<Gate>(JSON.parse(row.body) as StoredGate)
+}
+
+/** The gate at `now`: it is expired if its time is over, also before an entry closes it. */
+export function gateAt(gate: Gate, now: number): Gate {
+  return isClosed(gate) || now < gate.expiresAt ? gate : { ...gate, state: 'expired' }
+}
+
+export function isClosed(gate: Gate): boolean {
+  return CLOSED_STATES.includes(gate.state)
+}
+
+/** A new gate, waiting. */
+export function openedGate(
+  request: GateRequest,
+  place: { readonly conversation: string; readonly turnId: string; readonly now: number },
+): Gate {
+  const { now, ...where } = place
+  const expiresAt = request.expiresAt ?? now + DEFAULT_GATE_MS
+  return { ...request, ...where, openedAt: now, expiresAt, state: 'pending' }
+}
+
+const ALREADY =
+  'it is already decided. Call `recover`, or `resume` without a decision on it, to continue'
+
+/** Why a gate that no longer waits cannot be decided, and what to do instead. */
+const WHY_DECIDED: Readonly<Record<Exclude<GateState, 'pending'>, string>> = {
+  approved: ALREADY,
+  denied: ALREADY,
+  edited: ALREADY,
+  consumed: 'its decision was used already, and is used once',
+  expired: 'its time is over; the next turn may ask again',
+  abandoned: 'the conversation continued without it; the next turn may ask again',
+}
+
+/** The provider runs such a call with its own arguments: an edit would approve what was not approved. */
+export const EDIT_REFUSED =
+  'cannot be edited: the provider runs this call. Approve or deny it as it is'
+
+/** A pending gate with its decision; `E_GATE_STATE` if it no longer waits for this decision. */
+export function decidedGate(gate: Gate, decision: NewGateDecision, now: number): Gate {
+  // Own members only: a client's `__proto__` must not decide.
+  const own: NewGateDecision & { __proto__: null } = { __proto__: null, ...decision }
+  const { verdict, decidedBy, args, comment, digest } = own
+  if (!VERDICTS.includes(verdict)) {
+    throw invalidInput('decision.verdict', `must be one of ${VERDICTS.join(', ')}`)
+  }
+  if (typeof decidedBy !== 'string' || decidedBy === '') {
+    throw invalidInput('decision.decidedBy', 'must say who decided')
+  }
+  if ((verdict === 'edited') !== (args !== undefined)) {
+    throw invalidInput('decision.args', 'goes with the verdict `edited`, and with no other')
+  }
+  if (args !== undefined && gate.from === 'provider') {
+    throw invalidInput('decision.args', EDIT_REFUSED)
+  }
+  const { state } = gateAt(gate, now)
+  if (state !== 'pending') {
+    throw gateState(gate.id, state, verdict, WHY_DECIDED[state])
+  }
+  if (digest !== undefined && digest !== gate.digest) {
+    throw gateState(gate.id, state, verdict, 'the decision is about another tool or arguments')
+  }
+  const made: GateDecision = {
+    verdict,
+    decidedBy,
+    decidedAt: now,
+    ...(args && { args }),
+    ...(comment !== undefined && { comment }),
+  }
+  return { ...gate, state: verdict, decision: made }
+}
+
+/** A closed gate; `E_GATE_STATE` if it cannot be closed that way. */
+export function closedGate(gate: Gate, closing: GateClosing, now: number): Gate {
+  const { outcome } = closing
+  const { state } = gateAt(gate, now)
+  const refuse = (why: string) => gateState(gate.id, state, outcome, why)
+  if (isClosed(gate)) throw refuse('it is closed already')
+  if (outcome === 'consumed' && !VERDICTS.includes(state)) {
+    throw refuse('only a decision that is not too old can be used, and only once')
+  }
+  if (outcome === 'expired' && state !== 'expired') throw refuse('its time is not over')
+  return { ...gate, state: outcome }
+}

@@ -1,0 +1,115 @@
+import type { NewEntry } from '../entry.ts'
+import type { EntryFilter } from '../store.ts'
+import type {
+  BlobRow,
+  ConversationRow,
+  EntryRow,
+  EntryText,
+  FoundText,
+  GateRow,
+} from './store-rows.ts'
+
+/**
+ * What a database does for `createStore`: it stores and finds rows, and each method is one transaction.
+ * `createStore` does the rest once for all drivers: digests, seals, gate states, verification, import and export.
+ */
+export interface StoreDriver {
+  readonly durable: boolean
+  /** Makes the conversation, or raises its epoch if the lease is free, over, or taken by force. */
+  acquire(request: AcquireRequest): Promise<Acquired>
+  /** Sets the end of the lease if `epoch` is current. Gives the lease as it is afterwards. */
+  extend(conversation: string, epoch: number, until: number): Promise<LeaseRow | undefined>
+  append(conversation: string, epoch: number, plan: AppendPlan): Promise<AppendOutcome>
+  /** Entries from `from` on in order of `seq`, at most `limit`. */
+  texts(conversation: string, from: number, limit: number): Promise<readonly EntryText[]>
+  /** The same with every column, for verification. */
+  rows(conversation: string, from: number, limit: number): Promise<readonly EntryRow[]>
+  text(conversation: string, kind: string, id: string): Promise<EntryText | undefined>
+  /** Entries with a `position` above `after`, in that order, at most `limit`. */
+  find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundText[]>
+  count(filter: EntryFilter): Promise<number>
+  conversation(id: string): Promise<ConversationRow | undefined>
+  conversations(after: string, limit: number): Promise<readonly ConversationRow[]>
+  gate(conversation: string, id: string): Promise<GateRow | undefined>
+  /** In the order in which they were opened. `open` leaves out consumed, expired and abandoned gates. */
+  gates(query: GateQuery): Promise<readonly GateRow[]>
+  /** Replaces a gate if its digest is still `expected`. */
+  replaceGate(gate: GateRow, expected: string): Promise<boolean>
+  blob(digest: string): Promise<Uint8Array | undefined>
+  /** Digests above `after` that entries of one or any conversation refer to, in order. */
+  references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
+  delete(conversation: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Which gates to read. */
+export interface GateQuery {
+  readonly conversation?: string
+  readonly open: boolean
+  readonly limit: number
+}
+
+/** Who asks for a conversation, and for how long. */
+export interface AcquireRequest {
+  readonly conversation: string
+  readonly owner: string
+  readonly now: number
+  readonly until: number
+  readonly force: boolean
+  /** Makes the key of a new conversation. An existing conversation keeps its own. */
+  readonly newKey: () => Pick<ConversationRow, 'key' | 'keyCheck'>
+}
+
+/** Whether the conversation was given, and its row. */
+export interface Acquired {
+  readonly granted: boolean
+  readonly created: boolean
+  /** The conversation afterwards, granted or not. */
+  readonly row: ConversationRow
+}
+
+/** Who may write to a conversation, and until when. */
+export type LeaseRow = Pick<ConversationRow, 'id' | 'epoch' | 'leaseUntil'>
+
+/** An append that is complete except for what only the transaction can read. */
+export interface AppendPlan {
+  /** The entries, redacted and not yet written out. */
+  readonly entries: readonly NewEntry[]
+  /** Add them unless they are stored already. */
+  readonly blobs: readonly BlobRow[]
+  /** Ids of the gates that the transaction must read, and lock until it ends. */
+  readonly gates: readonly string[]
+  /** Whether `prepare` needs the digests after the last seal. */
+  readonly seals: boolean
+  /** Call it in the transaction, after the check of the epoch. If it throws, roll everything back. */
+  prepare(state: AppendState): AppendBatch
+}
+
+/** What an append must know of its conversation. */
+export interface AppendState {
+  readonly row: Pick<ConversationRow, 'length' | 'sealedSeq' | 'seal'>
+  /** Reads the whole row with its key; called only if a turn ends. */
+  readonly whole: () => ConversationRow
+  readonly gates: ReadonlyMap<string, GateRow>
+  /** Digests of the entries after `sealedSeq`, in order; empty unless the plan needs them. */
+  readonly unsealed: readonly string[]
+}
+
+/** Everything that one append changes. */
+export interface AppendBatch {
+  readonly entries: readonly EntryRow[]
+  /** Added or replaced. */
+  readonly gates: readonly GateRow[]
+  readonly references: readonly string[]
+  readonly updatedAt: number
+  readonly sealedSeq: number
+  readonly seal: string
+}
+
+/** How an append ended. */
+export type AppendOutcome =
+  /** `seq` is that of the first entry. */
+  | { readonly status: 'done'; readonly seq: number }
+  | { readonly status: 'missing' }
+  | { readonly status: 'stale'; readonly current: number }
+  | { readonly status: 'duplicate' }

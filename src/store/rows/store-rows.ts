@@ -1,0 +1,60 @@
+/** A conversation as stored. */
+export interface ConversationRow {
+  readonly id: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly epoch: number
+  readonly owner: string
+  readonly leaseUntil: number
+  /** The last `seq`. */
+  readonly length: number
+  /** The `seq` of the last turn end, and its seal; 0 and empty before the first. */
+  readonly sealedSeq: number
+  readonly seal: string
+  /** Null when only the application knows the key. */
+  readonly key: Uint8Array | null
+  /** Tells a right key from a wrong one. */
+  readonly keyCheck: string
+}
+
+/** What it takes to read an entry back. */
+export interface EntryText {
+  readonly seq: number
+  readonly digest: string
+  readonly seal: string | null
+  /** The whole entry as canonical JSON. */
+  readonly body: string
+}
+
+/** An entry as stored: all of it is in `body`, the columns are for searching. */
+export interface EntryRow extends EntryText {
+  readonly kind: string
+  readonly turn: string
+  readonly id: string | null
+  readonly tool: string | null
+  readonly checksum: string | null
+  readonly settlement: string | null
+  readonly time: number
+}
+
+/** An entry that a search found. */
+export interface FoundText extends EntryText {
+  readonly conversation: string
+  /** Grows with every entry: of the conversation if the filter names one, of the store otherwise. */
+  readonly position: number
+}
+
+/** A gate as stored: all of it is in `body`. */
+export interface GateRow {
+  readonly conversation: string
+  readonly id: string
+  readonly state: string
+  readonly digest: string
+  readonly body: string
+}
+
+/** A small result. */
+export interface BlobRow {
+  readonly digest: string
+  readonly bytes: Uint8Array
+}

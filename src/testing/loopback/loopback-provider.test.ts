@@ -1,0 +1,201 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WIRE_APIS } from '../../model/wire/wire-adapter.ts'
+import type { LoopbackFault } from './loopback-fault.ts'
+import {
+  type LoopbackOptions,
+  type LoopbackProvider,
+  loopbackProvider,
+} from './loopback-provider.ts'
+
+const running: LoopbackProvider[] = []
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close()
+})
+
+async function start(options: LoopbackOptions) {
+  const server = await loopbackProvider(options)
+  running.push(server)
+  return server
+}
+
+const PATHS = {
+  'openai-responses': '/responses',
+  'openai-chat': '/chat/completions',
+  'anthropic-messages': '/v1/messages',
+  gemini: '/v1beta/models/m:streamGenerateContent',
+  foundry: '/responses',
+} as const
+
+function ask(server: LoopbackProvider, path: string, body: unknown = { stream: true }) {
+  return fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })
+}
+
+const EVENTS = [
+  { type: 'a', n: 1 },
+  { type: 'b', n: 2 },
+  { type: 'c', n: 3 },
+]
+
+async function playFault(fault: LoopbackFault) {
+  const server = await start({ api: 'anthropic-messages', exchanges: [{ events: EVENTS, fault }] })
+  return ask(server, '/v1/messages')
+}
+
+const data = (text: string) => text.match(/(?<=^data: ).*$/gm)
+
+describe('loopbackProvider', () => {
+  it.each(WIRE_APIS)('plays events in the framing of %s', async (api) => {
+    const server = await start({ api, exchanges: [{ events: EVENTS }] })
+    const response = await ask(server, PATHS[api])
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const text = await response.text()
+    const expected = EVENTS.map((event) => JSON.stringify(event))
+    expect(data(text)?.map((line) => line.trim())).toEqual(
+      api === 'openai-chat' ? [...expected, '[DONE]'] : expected,
+    )
+    const isNamed = api !== 'openai-chat' && api !== 'gemini'
+    expect(text.startsWith('event: a\n')).toBe(isNamed)
+    expect(server.requests).toMatchObject([{ body: { stream: true }, isStream: true }])
+    expect(server.remaining).toBe(0)
+  })
+
+  it.each(WIRE_APIS)('answers an error status in the form of %s', async (api) => {
+    const server = await start({
+      api,
+      exchanges: [{ status: 429, headers: { 'retry-after': '7' } }],
+    })
+    const response = await ask(server, PATHS[api])
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
+  })
+
+  it('plays a recording byte for byte', async () => {
+    const recording = ': hello\r\n\r\ndata: {"a":1,"a":2}\n\ndata: last'
+    const server = await start({ api: 'openai-chat', exchanges: [{ recording, chunkBytes: 1 }] })
+    const response = await ask(server, '/chat/completions')
+    expect(await response.text()).toBe(recording)
+  })
+
+  it('asks a function for the answer to a request', async () => {
+    const server = await start({
+      api: 'openai-chat',
+      exchanges: [({ body }) => ({ body: { echo: body } })],
+    })
+    const response = await ask(server, '/chat/completions', { n: 1 })
+    expect(await response.json()).toEqual({ echo: { n: 1 } })
+  })
+
+  it('refuses what the validator refuses, and keeps the exchange for the next request', async () => {
+    const violation = { rule: 'r', path: 'messages[0]', message: 'No.', prevents: 'the error' }
+    const server = await start({
+      api: 'openai-chat',
+      exchanges: [{ body: {} }],
+      validate: (payload) => ((payload as { bad?: boolean }).bad ? [violation] : []),
+    })
+    const refused = await ask(server, '/chat/completions', { bad: true })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { message: 'No. (messages[0])' } })
+    expect((await ask(server, '/chat/completions', {})).status).toBe(200)
+    expect(server.requests.map((request) => request.violations)).toEqual([[violation], []])
+  })
+
+  it('answers 400 when no exchange is left or the exchange does not fit, and 404 elsewhere', async () => {
+    const server = await start({ api: 'openai-chat', exchanges: [{ events: EVENTS }] })
+    expect((await ask(server, '/chat/completions', {})).status).toBe(400)
+    expect((await ask(server, '/chat/completions', {})).status).toBe(400)
+    expect((await ask(server, '/responses', {})).status).toBe(404)
+  })
+
+  it('answers 400 with the message of a script that throws', async () => {
+    const fails = () => {
+      throw new Error('script failed')
+    }
+    const server = await start({ api: 'openai-chat', exchanges: [fails] })
+    const response = await ask(server, '/chat/completions', {})
+    expect(await response.text()).toContain('script failed')
+  })
+
+  it('cuts a body as if it were complete', async () => {
+    const whole = await (await playFault({ type: 'cut', at: 2 })).text()
+    expect(data(whole)).toHaveLength(2)
+    const inside = await (await playFault({ type: 'cut', at: 1, byte: 12 })).text()
+    expect(inside.endsWith('\n\nevent: b\ndat')).toBe(true)
+  })
+
+  it('resets the connection', async () => {
+    const response = await playFault({ type: 'reset', at: 1 })
+    await expect(response.text()).rejects.toThrow('terminated')
+  })
+
+  it('stalls until the client leaves', async () => {
+    const response = await playFault({ type: 'stall', at: 1 })
+    const reader = response.body?.getReader()
+    expect((await reader?.read())?.value).toBeDefined()
+    const next = reader?.read().then(() => 'came')
+    const quiet = new Promise((resolve) => setTimeout(resolve, 50, 'quiet'))
+    expect(await Promise.race([next, quiet])).toBe('quiet')
+    await reader?.cancel()
+  })
+
+  it('continues after a timed stall without losing a byte', async () => {
+    const text = await (await playFault({ type: 'stall', at: 1, byte: 5, ms: 5 })).text()
+    expect(data(text)).toEqual(EVENTS.map((event) => JSON.stringify(event)))
+  })
+
+  it('duplicates and reorders events', async () => {
+    const numbers = async (fault: LoopbackFault) =>
+      data(await (await playFault(fault)).text())?.map((line) => JSON.parse(line).n)
+    expect(await numbers({ type: 'duplicate', at: 1 })).toEqual([1, 2, 2, 3])
+    expect(await numbers({ type: 'reorder', at: 0 })).toEqual([2, 1, 3])
+  })
+
+  it('corrupts one event and keeps the framing', async () => {
+    const lines = data(await (await playFault({ type: 'corrupt', at: 1 })).text())
+    expect(lines).toHaveLength(3)
+    expect(() => JSON.parse(lines?.[1] ?? '{}')).toThrow('JSON')
+    expect(JSON.parse(lines?.[2] ?? '')).toEqual(EVENTS[2])
+  })
+
+  it('sends a byte that is not UTF-8', async () => {
+    const bytes = await (await playFault({ type: 'invalid-utf8', at: 1 })).arrayBuffer()
+    expect(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toThrow(TypeError)
+  })
+
+  it.each(WIRE_APIS)('ends a stream of %s with its error event', async (api) => {
+    const fault = { type: 'error', at: 1, status: 529 } as const
+    const server = await start({ api, exchanges: [{ events: EVENTS, fault }] })
+    const response = await ask(server, PATHS[api])
+    expect(response.status).toBe(200)
+    const last = JSON.parse(data(await response.text())?.[1] ?? '')
+    expect(last.error?.message ?? last.message).toContain('529')
+  })
+
+  it('is a base URL for the official clients', async () => {
+    const body = { ok: true }
+    const start1 = (api: LoopbackOptions['api']) => start({ api, exchanges: [{ body }] })
+    const input = [{ role: 'user', content: 'hi' }] as const
+    const model = 'm'
+    const [chat, responses, foundry, messages, gemini] = await Promise.all([
+      start1('openai-chat'),
+      start1('openai-responses'),
+      start1('foundry'),
+      start1('anthropic-messages'),
+      start1('gemini'),
+    ])
+    const openai = (baseURL: string) => new OpenAI({ apiKey: 'k', baseURL, maxRetries: 0 })
+    await openai(chat.url).chat.completions.create({ model, messages: [...input] })
+    await openai(responses.url).responses.create({ model, input: 'hi' })
+    await openai(foundry.url).responses.create({ model, input: 'hi' })
+    const anthropic = new Anthropic({ apiKey: 'k', baseURL: messages.url, maxRetries: 0 })
+    await anthropic.messages.create({ model, max_tokens: 1, messages: [...input] })
+    const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: gemini.url } })
+    await google.models.generateContent({ model, contents: 'hi' })
+    for (const server of [chat, responses, foundry, messages, gemini]) {
+      expect(server.requests).toHaveLength(1)
+    }
+  })
+})

@@ -1,0 +1,229 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
+import type { Violation, WireApi } from '../../model/wire/wire-adapter.ts'
+import { type LoopbackFault, rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
+import { LOOPBACK_PROTOCOLS, type LoopbackProtocol } from './loopback-protocol.ts'
+
+/** One answer. It has `events`, `recording` or `body`, or only a `status` for an error. */
+export interface LoopbackExchange {
+  /** 200 unless given. An error status without `body` gets the provider's own form of error. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** The answer to a request that does not stream. */
+  readonly body?: unknown
+  /** The answer to a streaming request: parsed events, or strings that are sent as they are. */
+  readonly events?: readonly unknown[]
+  /** A recorded stream, byte for byte, in place of `events`. */
+  readonly recording?: string | Uint8Array
+  readonly fault?: LoopbackFault
+  /** Sends the bytes in pieces of this size, whatever the events are. */
+  readonly chunkBytes?: number
+}
+
+/** What a client sent. */
+export interface LoopbackRequest {
+  readonly path: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Parsed JSON. */
+  readonly body: unknown
+  readonly isStream: boolean
+  /** What `validate` found; such a request was answered with 400 and used up no exchange. */
+  readonly violations: readonly Violation[]
+}
+
+/** A scripted answer, or a function that makes it from the request. */
+export type LoopbackScript =
+  | LoopbackExchange
+  | ((request: LoopbackRequest) => LoopbackExchange | Promise<LoopbackExchange>)
+
+/** Which protocol a loopback server speaks, and what it answers. */
+export interface LoopbackOptions {
+  readonly api: WireApi
+  /** Answers in order; one request takes one. */
+  readonly exchanges: readonly LoopbackScript[]
+  /** The provider's rules, usually `wire(api).validate`. */
+  validate?(payload: unknown): readonly Violation[]
+}
+
+/** A running loopback server. */
+export interface LoopbackProvider {
+  /** The base URL for the provider's official client. */
+  readonly url: string
+  /** Everything that was asked so far, in order. */
+  readonly requests: readonly LoopbackRequest[]
+  /** How many exchanges no request has used yet. */
+  readonly remaining: number
+  /** Drops all connections and stops. */
+  close(): Promise<void>
+}
+
+/** Starts a provider on 127.0.0.1 that plays exchanges, checks what it is sent, and fails on demand. */
+export async function loopbackProvider(options: LoopbackOptions): Promise<LoopbackProvider> {
+  checkLoopback(options)
+  const protocol = LOOPBACK_PROTOCOLS[options.api]
+  const requests: LoopbackRequest[] = []
+  const scripts = [...options.exchanges]
+
+  async function exchangeFor(request: LoopbackRequest): Promise<LoopbackExchange> {
+    const [first] = request.violations
+    if (first !== undefined) return refusal(protocol, 400, `${first.message} (${first.path})`)
+    const script = scripts.shift()
+    if (script === undefined) {
+      const message = `The loopback server has no exchange left for request ${requests.length}.`
+      return refusal(protocol, 400, message)
+    }
+    const exchange = typeof script === 'function' ? await script(request) : script
+    const problem = misfit(exchange, request.isStream)
+    return problem === undefined ? exchange : refusal(protocol, 400, problem)
+  }
+
+  const server = createServer((incoming, response) => {
+    const path = new URL(incoming.url ?? '/', 'http://loopback').pathname
+    const answer = async () => {
+      const parts: Buffer[] = []
+      for await (const part of incoming) parts.push(part as Buffer)
+      const body = parsed(Buffer.concat(parts).toString('utf8'))
+      if (incoming.method !== 'POST' || !protocol.route.test(path)) {
+        const message = `\`${incoming.method} ${path}\` is not a route of \`${options.api}\`.`
+        return send(response, protocol, refusal(protocol, 404, message), false)
+      }
+      const isStream = protocol.isStream(path, body)
+      const violations = options.validate?.(body) ?? []
+      const request = { path, headers: incoming.headers, body, isStream, violations }
+      requests.push(request)
+      await send(response, protocol, await exchangeFor(request), isStream)
+    }
+    // A client that hangs up is not an error; an error in the script must be seen.
+    answer().catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) response.destroy()
+      else void send(response, protocol, refusal(protocol, 400, String(error)), false)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}${protocol.basePath}`,
+    requests,
+    get remaining() {
+      return scripts.length
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Found out later, it would look like a fault of the client. */
+function checkLoopback(options: unknown): void {
+  const refuse = (path: string, rule: string) => wrongInput('loopbackProvider', path, rule)
+  if (!isObject(options)) throw refuse('', 'must be an object: `{ api, exchanges }`')
+  const { api, exchanges, validate } = options as Readonly<Record<string, unknown>>
+  if (typeof api !== 'string' || !Object.hasOwn(LOOPBACK_PROTOCOLS, api)) {
+    throw refuse('api', `must be one of ${Object.keys(LOOPBACK_PROTOCOLS).join(', ')}`)
+  }
+  if (!Array.isArray(exchanges)) throw refuse('exchanges', 'must be a list; it may be empty')
+  const misfitting = exchanges.findIndex((each) => !isObject(each) && typeof each !== 'function')
+  if (misfitting !== -1) {
+    throw refuse(`exchanges[${misfitting}]`, 'must be an exchange, or a function that makes one')
+  }
+  if (validate !== undefined && typeof validate !== 'function') {
+    throw refuse('validate', 'must be a function of a payload, such as `wire(api).validate`')
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function refusal(protocol: LoopbackProtocol, status: number, message: string): LoopbackExchange {
+  return { status, body: protocol.errorBody(status, message) }
+}
+
+async function send(
+  response: ServerResponse,
+  protocol: LoopbackProtocol,
+  exchange: LoopbackExchange,
+  isStream: boolean,
+): Promise<void> {
+  const { status = 200, headers = {}, chunkBytes } = exchange
+  const streams = isStream && status < 400
+  const frames = streams ? streamFrames(exchange, protocol) : [bodyBytes(exchange, protocol)]
+  const type = streams ? 'text/event-stream' : 'application/json'
+  response.writeHead(status, { 'content-type': type, ...headers })
+  response.flushHeaders()
+  const errorFrame = (code: number) => {
+    const event = protocol.errorEvent(code, `The loopback server failed with ${code}.`)
+    return Buffer.from(protocol.frame(event))
+  }
+  const steps = sendSteps(frames, exchange.fault, errorFrame)
+  for (const step of chunkBytes === undefined ? steps : rechunked(steps, chunkBytes)) {
+    if (response.destroyed || (await takeStep(response, step)) === 'over') return
+  }
+  response.end()
+}
+
+/** Why an exchange cannot answer a request, if so. */
+function misfit({ status = 200, ...exchange }: LoopbackExchange, isStream: boolean) {
+  if (status >= 400) return undefined
+  if (isStream && exchange.events === undefined && exchange.recording === undefined) {
+    return 'The request asks for a stream, and the exchange has no `events` or `recording`.'
+  }
+  if (!isStream && exchange.body === undefined) {
+    return 'The request does not ask for a stream, and the exchange has no `body`.'
+  }
+  return undefined
+}
+
+function bodyBytes({ status = 200, body }: LoopbackExchange, protocol: LoopbackProtocol) {
+  const value = body ?? protocol.errorBody(status, `The loopback server answers ${status}.`)
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+function streamFrames(
+  { events = [], recording }: LoopbackExchange,
+  protocol: LoopbackProtocol,
+): readonly Uint8Array[] {
+  if (recording !== undefined) return recordedFrames(Buffer.from(recording as Uint8Array))
+  const frames = events.map((event) => Buffer.from(protocol.frame(event)))
+  return protocol.trailer === '' ? frames : [...frames, Buffer.from(protocol.trailer)]
+}
+
+/** Cuts a recording after each blank line, so that faults can count events in it. */
+function recordedFrames(bytes: Buffer): readonly Uint8Array[] {
+  // One character per byte: positions in the text are positions in the bytes.
+  const text = bytes.toString('latin1')
+  const ends = Array.from(text.matchAll(/\r?\n\r?\n/g), (gap) => gap.index + gap[0].length)
+  if (ends.at(-1) !== bytes.length) ends.push(bytes.length)
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+}
+
+async function takeStep(response: ServerResponse, step: SendStep): Promise<'on' | 'over'> {
+  switch (step.type) {
+    case 'pause':
+      await sleep(step.ms)
+      return 'on'
+    case 'hang':
+      return 'over'
+    case 'reset':
+      response.socket?.resetAndDestroy()
+      return 'over'
+    default:
+      // What the client gets before a reset must not depend on luck: wait until the bytes have left.
+      await new Promise<void>((resolve) => {
+        response.write(step.bytes, () => resolve())
+      })
+      return 'on'
+  }
+}

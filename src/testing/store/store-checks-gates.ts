@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import type { GateVerdict, NewGateDecision } from '../../store/gate.ts'
+import { allEntries, rejectsWith, type StoreCheck, type StoreCheckContext } from './store-check.ts'
+import { storeSamples as sample } from './store-samples.ts'
+
+const HOUR = 60 * 60 * 1000
+
+async function opened({ store }: StoreCheckContext): Promise<number> {
+  const { epoch } = await store.acquire('c', { owner: 'test', leaseMs: 1000 * HOUR })
+  await store.append('c', epoch, [sample.gateOpened('t', 'g')])
+  return epoch
+}
+
+const approval = { verdict: 'approved', decidedBy: 'ada' } as const
+
+/** Decisions: once, in time, about what was asked; the first one wins. */
+export const storeGateChecks: readonly StoreCheck[] = [
+  {
+    name: 'opens a gate with the entry that asks for it',
+    async run(context) {
+      const { store, clock } = context
+      await opened(context)
+      const gate = await store.gate('c', 'g')
+      assert.deepEqual(gate, {
+        id: 'g',
+        kind: 'approval',
+        from: 'runner',
+        tool: 'add',
+        args: { n: 1 },
+        digest: 'd'.repeat(64),
+        conversation: 'c',
+        turnId: 't',
+        openedAt: clock.now(),
+        expiresAt: clock.now() + 24 * HOUR,
+        state: 'pending',
+      })
+      assert.deepEqual(await store.openGates(), [gate])
+      assert.deepEqual(await store.openGates('c'), [gate])
+      assert.deepEqual(await store.openGates('other'), [])
+      assert.equal(await store.gate('c', 'absent'), undefined)
+    },
+  },
+  {
+    name: 'lists open gates in the order in which they were opened',
+    async run({ store }) {
+      const open = async (conversation: string, epoch: number, ids: readonly string[]) =>
+        store.append(
+          conversation,
+          epoch,
+          ids.map((id) => sample.gateOpened('t', id)),
+        )
+      const late = await store.acquire('z', { owner: 'test' })
+      const early = await store.acquire('a', { owner: 'test' })
+      await open('z', late.epoch, ['m', 'b'])
+      await open('a', early.epoch, ['z', 'y', 'nul\0'])
+      await open('z', late.epoch, ['a'])
+      await store.decideGate('z', 'm', approval)
+      await store.append('a', early.epoch, [sample.gateClosed('t', 'y', 'abandoned')])
+      const ids = async (conversation?: string) =>
+        (await store.openGates(conversation)).map(({ id }) => id)
+      assert.deepEqual(await ids('z'), ['m', 'b', 'a'])
+      assert.deepEqual(await ids('a'), ['z', 'nul\0'])
+      assert.deepEqual(await ids(), ['m', 'b', 'z', 'nul\0', 'a'])
+    },
+  },
+  {
+    name: 'takes one decision, from any handle, and lets it be used once',
+    async run(context) {
+      const { store, clock, again } = context
+      const epoch = await opened(context)
+      const other = (await again?.()) ?? store
+      const decided = await other.decideGate('c', 'g', { ...approval, comment: 'fine' })
+      const decision = { ...approval, decidedAt: clock.now(), comment: 'fine' }
+      assert.deepEqual([decided.state, decided.decision], ['approved', decision])
+      assert.deepEqual(await store.gate('c', 'g'), decided)
+      await rejectsWith(
+        'E_GATE_STATE',
+        store.decideGate('c', 'g', { ...approval, verdict: 'denied' }),
+      )
+      await store.append('c', epoch, [sample.gateClosed('t', 'g', 'consumed')])
+      const closing = await store.get('c', 'gate-closed', 'g')
+      assert.deepEqual(closing?.data, { id: 'g', outcome: 'consumed', decision })
+      assert.equal((await store.gate('c', 'g'))?.state, 'consumed')
+      assert.deepEqual(await store.openGates(), [])
+      const twice = store.append('c', epoch, [sample.gateClosed('t', 'g', 'consumed')])
+      await rejectsWith('E_GATE_STATE', twice)
+      await rejectsWith('E_GATE_STATE', store.decideGate('c', 'g', approval))
+      assert.deepEqual((await store.verify({ conversation: 'c' })).faults, [])
+    },
+  },
+  {
+    name: 'decides a gate once when many decide it at once',
+    async run(context) {
+      const { store } = context
+      await opened(context)
+      const verdicts = ['approved', 'denied'] as const
+      const all = Array.from({ length: 10 }, (_, i) =>
+        store.decideGate('c', 'g', { verdict: verdicts[i % 2] as GateVerdict, decidedBy: `p${i}` }),
+      )
+      const made = (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled')
+      assert.equal(made.length, 1)
+    },
+  },
+  {
+    name: 'does not let an undecided gate be used, or an unknown one be closed',
+    async run(context) {
+      const { store } = context
+      const epoch = await opened(context)
+      const use = store.append('c', epoch, [sample.gateClosed('t', 'g', 'consumed')])
+      await rejectsWith('E_GATE_STATE', use)
+      const reopened = [sample.gateClosed('t', 'g', 'consumed'), sample.gateOpened('t', 'g')]
+      await rejectsWith('E_GATE_STATE', store.append('c', epoch, reopened))
+      const unknown = store.append('c', epoch, [sample.gateClosed('t', 'absent', 'abandoned')])
+      await rejectsWith('E_NOT_FOUND', unknown)
+      await rejectsWith('E_NOT_FOUND', store.decideGate('c', 'absent', approval))
+      await rejectsWith(
+        'E_DUPLICATE_ENTRY',
+        store.append('c', epoch, [sample.gateOpened('t', 'g')]),
+      )
+      assert.equal((await allEntries(store, 'c')).length, 1)
+      assert.equal((await store.gate('c', 'g'))?.state, 'pending')
+    },
+  },
+  {
+    name: 'lets a gate and its decision expire',
+    async run(context) {
+      const { store, clock } = context
+      const epoch = await opened(context)
+      await store.append('c', epoch, [sample.gateOpened('t', 'decided')])
+      await store.decideGate('c', 'decided', approval)
+      const early = store.append('c', epoch, [sample.gateClosed('t', 'g', 'expired')])
+      await rejectsWith('E_GATE_STATE', early)
+      clock.advance(24 * HOUR)
+      assert.equal((await store.gate('c', 'g'))?.state, 'expired')
+      assert.equal((await store.gate('c', 'decided'))?.state, 'expired')
+      await rejectsWith('E_GATE_STATE', store.decideGate('c', 'g', approval))
+      const late = store.append('c', epoch, [sample.gateClosed('t', 'decided', 'consumed')])
+      await rejectsWith('E_GATE_STATE', late)
+      await store.append('c', epoch, [
+        sample.gateClosed('t', 'g', 'expired'),
+        sample.gateClosed('t', 'decided', 'abandoned'),
+      ])
+      assert.deepEqual(await store.openGates(), [])
+      assert.deepEqual((await store.verify({ conversation: 'c' })).faults, [])
+    },
+  },
+  {
+    name: 'binds a decision to what was shown, and edits to a verdict of their own',
+    async run(context) {
+      const { store } = context
+      await opened(context)
+      const other = { ...approval, digest: 'e'.repeat(64) }
+      await rejectsWith('E_GATE_STATE', store.decideGate('c', 'g', other))
+      const invalid = [
+        { ...approval, args: { n: 2 } },
+        { ...approval, verdict: 'edited' },
+        { ...approval, decidedBy: '' },
+        { ...approval, verdict: 'maybe' },
+      ] as readonly object[] as readonly NewGateDecision[]
+      for (const decision of invalid) {
+        await rejectsWith('E_INVALID_STORE_INPUT', store.decideGate('c', 'g', decision))
+      }
+      const edited = { verdict: 'edited', decidedBy: 'ada', args: { n: 2 }, digest: 'd'.repeat(64) }
+      const gate = await store.decideGate(
+        'c',
+        'g',
+        edited as { verdict: 'edited'; decidedBy: string },
+      )
+      assert.deepEqual([gate.state, gate.decision?.args], ['edited', { n: 2 }])
+    },
+  },
+]

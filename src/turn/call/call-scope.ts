@@ -1,0 +1,39 @@
+import type { Clock } from '../../core/clock.ts'
+import type { IdSource } from '../../core/ids.ts'
+import type { Store } from '../../store/store.ts'
+import type { ToolRegistry } from '../../tools/tool-registry.ts'
+import type { TurnEmitter } from '../events/event-bus.ts'
+import type { Interruption } from '../limits/cut-off.ts'
+import type { RepeatGuard } from '../limits/repeat-guard.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
+import type { DispatchContext } from '../request/dispatch-context.ts'
+import type { InnerTurns } from './inner-turn.ts'
+import type { Middleware } from './middleware.ts'
+import type { CallOutput } from './output.ts'
+import type { TrustPolicy } from './trust-policy.ts'
+
+/** The settings that apply to a call. */
+export interface CallRules {
+  readonly store: Store
+  readonly policy: TrustPolicy
+  readonly timeoutMs: number
+  readonly middleware: readonly Middleware[]
+  readonly limits: { readonly calls: number }
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** The part of a turn that its calls need: `call/`, `gates/` and `recovery/` see nothing else of it. */
+export interface CallScope {
+  readonly settings: CallRules
+  readonly log: ConversationLog
+  /** The tools of this iteration. */
+  readonly tools: ToolRegistry
+  readonly guard: RepeatGuard
+  readonly output: CallOutput
+  readonly events: TurnEmitter
+  readonly interruption: Interruption
+  /** The context for middleware. */
+  readonly ctx: DispatchContext
+  readonly inner: InnerTurns
+}

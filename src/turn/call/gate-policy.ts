@@ -1,0 +1,80 @@
+import { sha256Hex } from '#hash'
+import { canonicalStringify } from '../../core/json/canonical.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { TrustTier } from '../../core/trust.ts'
+import type { Gate, GateCause, GateRequest } from '../../store/gate.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { mayRepeat } from '../../tools/tool-options.ts'
+import type { AskedCall } from '../log/call-state.ts'
+import type { Fact } from '../log/fact.ts'
+import type { CallScope } from './call-scope.ts'
+import { effectiveArguments } from './record.ts'
+
+/**
+ * The digest that a decision is bound to: the definition of the tool, and the arguments for its handler. If either
+ * changes, the decision no longer holds.
+ */
+export function gateDigest(tool: Tool, args: JsonObject): string {
+  const { name, description, jsonSchema, effect = null } = tool
+  return sha256Hex(canonicalStringify({ tool: { name, description, jsonSchema, effect }, args }))
+}
+
+/** Why this call needs approval before it runs: its tool asks for it, or the trust policy does. Undefined if it needs none. */
+export async function needsGate(
+  scope: CallScope,
+  call: AskedCall,
+  tool: Tool,
+  value: unknown,
+  taint: TrustTier,
+): Promise<GateCause | undefined> {
+  const { conversation, turnId } = scope.events.origin
+  const toolCallId = call.item.id
+  if (await tool.needsApproval(value, { conversation, turnId, toolCallId })) return 'tool'
+  const { policy } = scope.settings
+  if (policy === 'open' || mayRepeat(tool.effect)) return undefined
+  if (tool.effect === 'write') return taint === 'third-party' ? 'trust' : undefined
+  if (policy === 'strict') return 'effect'
+  warnUndeclared(scope, tool, toolCallId)
+  return undefined
+}
+
+function warnUndeclared(scope: CallScope, { name }: Tool, toolCallId: string): void {
+  const message = `\`${name}\` declares no effect and counts as something that must not repeat. Declare \`effect: 'read' | 'idempotent' | 'write'\`.`
+  scope.events.observedOnce(name, 'warning', { code: 'UNDECLARED_EFFECT', message, toolCallId })
+}
+
+/** The gate that a waiting call opens. */
+export function gateRequest(
+  scope: CallScope,
+  call: AskedCall,
+  tool: Tool,
+  value: unknown,
+  because: GateCause,
+  taint: TrustTier,
+): GateRequest {
+  const { item, checksum } = call
+  const args = effectiveArguments(item.args, value)
+  return {
+    id: scope.settings.ids(),
+    kind: 'approval',
+    from: 'runner',
+    because,
+    toolCallId: item.id,
+    tool: tool.name,
+    args,
+    digest: gateDigest(tool, args),
+    context: { checksum, ...(taint !== 'developer' && { taint }) },
+  }
+}
+
+/** The fact that closes a gate for good. */
+export const closeGate = (
+  { id, decision }: Pick<Gate, 'id' | 'decision'>,
+  outcome: 'consumed' | 'expired' | 'abandoned',
+): Fact => ({ kind: 'gate-closed', closing: { id, outcome, ...(decision && { decision }) } })
+
+/** The text that the model reads after a denial. */
+export function denialText({ decision }: Gate): string {
+  const why = decision?.comment ? ` The reason given: ${decision.comment}` : ''
+  return `Denied: a person or a policy declined this call. It was not run.${why}`
+}

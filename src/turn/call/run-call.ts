@@ -1,0 +1,130 @@
+import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
+import { lowerTrust, type TrustTier } from '../../core/trust.ts'
+import { ToolCall } from '../../records/tool-call.ts'
+import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
+import type { SpoolInput } from '../../spool/spool-store.ts'
+import { holdErrors } from '../../spool/unread-stream.ts'
+import { Tokenizable } from '../../text/tokenizable.ts'
+import { ArtifactTool } from '../../tools/artifact-tool.ts'
+import { errorText } from '../limits/failure.ts'
+import { shownId } from '../log/call-state.ts'
+import { callNote, type Fact } from '../log/fact.ts'
+import { Attempt, IN_DOUBT, NOT_STARTED } from './attempt.ts'
+import type { CallScope } from './call-scope.ts'
+import { type CallSubject, layersOf, wrap } from './middleware.ts'
+import { cleanResults } from './output.ts'
+import { type CallEnd, changedArguments, maxTrust, recordOf, settlementOf } from './record.ts'
+import { cleanError } from './secret-scrubber.ts'
+import type { RunStep } from './step.ts'
+
+/** Runs a call inside its middleware and settles it, whatever happens. The facts of its step are durable already. */
+export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
+  const attempt = new Attempt(scope, step)
+  const made = await throughLayers(scope, step, attempt)
+  const { inner } = attempt
+  const intent: readonly Fact[] = step.isIntentLate ? [{ kind: 'intent', intent: step.intent }] : []
+  // A call whose inner turn waits for a decision stays open, unless the call timed out or was aborted.
+  if (inner !== undefined && inner.gates.length > 0 && made.settlement === 'failed') {
+    const toolCallId = step.call.item.id
+    const opened = inner.gates.map(
+      (gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, toolCallId } }),
+    )
+    return scope.log.commit([...intent, ...opened])
+  }
+  const isProven = step.mayHaveRun !== true || attempt.hasStarted || made.settlement === 'ok'
+  // Aborted before its second attempt, the call is as unknown as before; the next recovery handles it.
+  if (!isProven) scope.interruption.signal.throwIfAborted()
+  const record = isProven ? made : recordOf(scope, step.call, endOf(step, IN_DOUBT))
+  const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
+  await scope.log.commit([...settlementOf(record), ...intent, ...note])
+  // After the record: without one, another runner may still continue the inner turn.
+  await (inner ?? step.left)?.leave()
+}
+
+/** The record as the layers return it. A layer that fails never leaves a call without a record. */
+async function throughLayers(scope: CallScope, step: RunStep, attempt: Attempt): Promise<ToolCall> {
+  const layers = layersOf(scope.settings.middleware, 'call')
+  if (layers.length === 0) return attempted(scope, step, attempt)
+  const { item, checksum } = step.call
+  const { signal } = scope.interruption
+  let own: ToolCall | undefined
+  const record: CallSubject['record'] = (end) => {
+    const results = cleanResults(end.results, scope.output)
+    // A layer may copy parts of the result into its own record, so the trust stays as low.
+    const trust = own?.trust ?? attempt.inner?.trust
+    return recordOf(scope, step.call, endOf(step, { ...end, results }, trust))
+  }
+  const subject: CallSubject = {
+    id: item.id,
+    tool: step.tool.name,
+    args: item.args,
+    checksum,
+    ctx: scope.ctx,
+    spool: spoolOn(scope),
+    record,
+  }
+  let inside: Promise<ToolCall> | undefined
+  const core = () => (inside = (async () => (own = await attempted(scope, step, attempt)))())
+  try {
+    const given = await wrap(layers, subject, core, signal)
+    return sameCall(given, await inside, step)
+  } catch (error) {
+    if (inside === undefined && signal.aborted)
+      return recordOf(scope, step.call, endOf(step, NOT_STARTED))
+    scope.events.error(cleanError(error, scope.output.text), 'middleware', item.id)
+    const text = `The call was refused: ${errorText(error, scope.output.text)} It was not run.`
+    // If the call is running when a layer fails, the call's own record counts.
+    return inside ?? record({ settlement: 'refused', results: new Tokenizable(text) })
+  }
+}
+
+/** A call that ran settles, even if its result cannot be recorded. */
+async function attempted(scope: CallScope, step: RunStep, attempt: Attempt): Promise<ToolCall> {
+  const end = await attempt.run()
+  const trust = attempt.inner?.trust
+  try {
+    return recordOf(scope, step.call, endOf(step, end, trust))
+  } catch (error) {
+    scope.events.error(error, 'record', step.call.item.id)
+    const text = `The call ran, and its result cannot be stored: ${errorText(error, scope.output.text)}`
+    const results = new Tokenizable(text)
+    return recordOf(scope, step.call, { settlement: 'failed', results, tool: step.tool, trust })
+  }
+}
+
+const endOf = (
+  { call, tool, value }: RunStep,
+  { settlement, results, inline }: Pick<CallEnd, 'settlement' | 'results' | 'inline'>,
+  trust?: TrustTier,
+): CallEnd => ({
+  settlement,
+  results,
+  inline,
+  trust,
+  tool,
+  effectiveArgs: changedArguments(call.item.args, value),
+})
+
+/** Middleware may change how a record is shown and lower its trust, never which call it is nor what kind of tool ran. */
+function sameCall(given: ToolCall, own: ToolCall | undefined, { call, tool }: RunStep): ToolCall {
+  const { id } = call.item
+  if (!ToolCall.isToolCall(given) || given.id !== id || given.checksum !== call.checksum) {
+    throw new Error(`Middleware gave back another call than \`${id}\`: keep id, tool and args.`)
+  }
+  if (given.fromArtifactTool !== ArtifactTool.isArtifactTool(tool)) {
+    throw new Error(`Middleware changed \`fromArtifactTool\` of \`${id}\`: it follows the tool.`)
+  }
+  const most = own?.trust ?? maxTrust(given.settlement, tool)
+  if (lowerTrust(most, given.trust) !== given.trust) {
+    throw new Error(`Middleware raised the trust of \`${id}\`: it can only go down.`)
+  }
+  return given
+}
+
+function spoolOn({ output }: CallScope): CallSubject['spool'] {
+  const wind = async (data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) => {
+    holdErrors(data)
+    return new Class(await output.write(data))
+  }
+  return wind as CallSubject['spool']
+}

@@ -1,0 +1,55 @@
+import type { PlainObject } from '../../core/json/json.ts'
+import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
+import type { FinishReason } from '../../model/events/finish-reason.ts'
+import type { UnfinishedCall, Usage } from '../../model/events/model-event.ts'
+import type { Repair } from '../../model/wire/encode-groups.ts'
+import type { CallItem, HistoryItem } from '../../records/history-item.ts'
+import type { TurnTextContent, TurnToolInputContent } from '../events/turn-events.ts'
+import type { DispatchContext } from '../request/dispatch-context.ts'
+
+/** A call that an executor asks for. Without an id it gets a random one. */
+export interface CallRequest {
+  readonly id?: string
+  readonly tool: string
+  readonly args: string | PlainObject
+  readonly wire?: WireReference
+  readonly providerData?: ProviderData
+  readonly fault?: CallItem['fault']
+  readonly rawArgs?: string
+  /** The id that `helpers.toolInput` got while the arguments streamed; the announcement of the call names it. */
+  readonly inputId?: string
+}
+
+interface DecisionDetail {
+  /** All items of the response in wire order, including the calls to run. */
+  readonly items?: readonly HistoryItem[]
+  /** Calls that the response did not finish: announced, settled as refused, never run. */
+  readonly unfinished?: readonly (UnfinishedCall & Pick<CallRequest, 'inputId'>)[]
+  readonly usage?: Usage | undefined
+  readonly finish?: FinishReason
+  /** True when the answer rests on a stranger's pages that no item holds: its calls are judged as tainted. */
+  readonly grounded?: boolean
+  /** SHA-256 of the request that was sent, in lower-case hex; stored with the response. */
+  readonly requestDigest?: string
+}
+
+/** What happens next: calls to run (none: go round once more), or the answer. */
+export type ExecutorDecision = DecisionDetail &
+  ({ readonly calls: readonly CallRequest[] } | { readonly answer: string })
+
+/** Passes on content while an executor is still deciding. */
+export interface ExecutorHelpers {
+  message(content: TurnTextContent): void
+  thought(content: TurnTextContent): void
+  toolInput(content: TurnToolInputContent): void
+  /**
+   * Gives a text to put before the ids of one model call. It differs from call to call, so that an executor may ask
+   * several models in one step.
+   */
+  modelCall?(): string
+  /** Tells observers how the history was repaired for encoding. */
+  historyRepair(repair: Repair): void
+}
+
+/** Decides what happens next in an iteration. It decides; the runner acts. */
+export type Executor = (ctx: DispatchContext, helpers: ExecutorHelpers) => Promise<ExecutorDecision>

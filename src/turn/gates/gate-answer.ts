@@ -1,0 +1,140 @@
+import { BobbinError } from '../../core/error/error.ts'
+import type { JsonObject, PlainObject } from '../../core/json/json.ts'
+import { canonicalArguments } from '../../core/json/key-order.ts'
+import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../../store/gate.ts'
+import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
+import type { Store } from '../../store/store.ts'
+import { gateState, notFound } from '../../store/store-errors.ts'
+import { issuesText } from '../../tools/input-schema.ts'
+import type { ToolRegistry } from '../../tools/tool-registry.ts'
+import type { ObservedEvents } from '../events/turn-events.ts'
+import { errorText } from '../limits/failure.ts'
+
+/** An answer to a gate, as an application gives it. */
+export interface GateAnswer {
+  readonly gate: string
+  readonly approve: boolean
+  /** Who decided; authorising them is the application's job. */
+  readonly decidedBy: string
+  /** The digest that the person saw. If given, it must be the gate's. */
+  readonly digest?: string
+  /** Arguments to run instead. They become a call of their own, whose record points at the original. */
+  readonly args?: PlainObject
+  /** The model reads it when the answer is no. */
+  readonly reason?: string
+}
+
+/** Decides in process, without suspending the turn. */
+export type Approve = (
+  request: GateRequest,
+) => boolean | Omit<GateAnswer, 'gate'> | Promise<boolean | Omit<GateAnswer, 'gate'>>
+
+const KEYS = ['gate', 'approve', 'decidedBy', 'digest', 'args', 'reason']
+
+/** Checks an answer and turns it into the store's form. It may come straight from a client. */
+function decisionOf(gate: string, answer: unknown): NewGateDecision {
+  const refuse = (path: string, rule: string) => invalid(gate, path, rule)
+  if (typeof answer !== 'object' || answer === null) throw refuse('', 'must be an object')
+  // Own members only: a client's `__proto__` must not decide.
+  const given: Readonly<Record<string, unknown>> = { __proto__: null, ...answer }
+  const unknownKey = Object.keys(given).find((key) => !KEYS.includes(key))
+  if (unknownKey !== undefined) throw refuse(unknownKey, 'is not part of a decision')
+  const { approve, decidedBy, digest, args, reason } = given
+  if (typeof approve !== 'boolean') throw refuse('approve', 'must be true or false')
+  if (typeof decidedBy !== 'string' || decidedBy === '') {
+    throw refuse('decidedBy', 'must say who decided')
+  }
+  if (digest !== undefined && typeof digest !== 'string') throw refuse('digest', 'must be a string')
+  if (reason !== undefined && typeof reason !== 'string') throw refuse('reason', 'must be a string')
+  if (args !== undefined && !approve) throw refuse('args', 'go with an approval only')
+  return {
+    verdict: approve ? (args === undefined ? 'approved' : 'edited') : 'denied',
+    decidedBy,
+    ...(args !== undefined && { args: editedArguments(gate, args) }),
+    ...(reason !== undefined && { comment: reason }),
+    ...(digest !== undefined && { digest }),
+  }
+}
+
+function editedArguments(gate: string, args: unknown): JsonObject {
+  try {
+    if (typeof args !== 'object') throw new Error('must be an object')
+    return canonicalArguments(args)
+  } catch (error) {
+    throw invalid(gate, 'args', errorText(error))
+  }
+}
+
+export interface GateHolder {
+  readonly store: Store
+  readonly tools: ToolRegistry
+}
+
+/** Decides a gate by compare-and-set, after edited arguments were checked. */
+export async function decideGate(
+  settings: GateHolder,
+  conversation: string,
+  gate: string,
+  answer: unknown,
+): Promise<Gate> {
+  const decision = await checkedDecision(settings, conversation, gate, answer)
+  return settings.store.decideGate(conversation, gate, decision)
+}
+
+/**
+ * Checks all answers before the first gate is decided: if one is invalid, no gate is decided, and the corrected list can be
+ * sent again.
+ */
+export async function decisionsOf(
+  settings: GateHolder,
+  conversation: string,
+  answers: readonly GateAnswer[],
+): Promise<ReadonlyMap<string, NewGateDecision>> {
+  const decisions = new Map<string, NewGateDecision>()
+  for (const answer of answers) {
+    const id = Object.hasOwn(Object(answer) as object, 'gate') ? answer.gate : ''
+    const decision = await checkedDecision(settings, conversation, id, answer)
+    const gate = await settings.store.gate(conversation, id)
+    if (gate === undefined) throw notFound('gate', id)
+    // `gate.state` already says whether the gate has expired.
+    decidedGate(gate, decision, gate.openedAt)
+    if (decisions.has(id)) {
+      const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
+      throw gateState(id, gate.state, decision.verdict, why)
+    }
+    decisions.set(id, decision)
+  }
+  return decisions
+}
+
+async function checkedDecision(
+  { store, tools }: GateHolder,
+  conversation: string,
+  gate: string,
+  answer: unknown,
+): Promise<NewGateDecision> {
+  if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
+  const decision = decisionOf(gate, answer)
+  if (decision.args === undefined) return decision
+  const waiting = await store.gate(conversation, gate)
+  if (waiting?.from === 'provider') throw invalid(gate, 'args', EDIT_REFUSED)
+  // A gate of an inner turn is about a tool of that turn, which checks the arguments itself.
+  const tool = waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
+  const validation = tool && (await tool.validate(decision.args))
+  if (validation?.ok === false) {
+    throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
+  }
+  return decision
+}
+
+/** The event for a decided gate: its state is the verdict. */
+export function gateDecided(gate: Gate): ObservedEvents['gateDecided'] {
+  const decision = gate.state as GateVerdict
+  return { gate, decision, decidedBy: gate.decision?.decidedBy ?? '' }
+}
+
+function invalid(gate: string, path: string, rule: string): BobbinError {
+  const what = path === '' ? 'The decision' : `\`${path}\` of the decision`
+  const message = `${what} on gate \`${gate}\` ${rule}. Nothing was decided; send it again, corrected.`
+  return new BobbinError('E_INVALID_DECISION', message, { gate, path, rule })
+}

@@ -1,0 +1,274 @@
+import { IdLedger } from '../../core/ids.ts'
+import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
+import type { HistoryItem, OpenCallItem } from '../../records/history-item.ts'
+import { OpenCalls } from '../../records/open-calls.ts'
+import { spokenText } from '../../records/spoken-text.ts'
+import type { ToolCall } from '../../records/tool-call.ts'
+import { isArtifact } from '../../spool/artifact.ts'
+import { Media } from '../../spool/media.ts'
+import type { Intent, Note } from '../../store/entry.ts'
+import type { TurnStatus } from '../limits/outcome.ts'
+import { type AskedCall, type OpenState, shownId } from './call-state.ts'
+import { type Fact, NO_ANSWER, OWN_WIRE, TAINT } from './fact.ts'
+
+/**
+ * The state of a log, folded fact by fact: the same code runs when facts are committed and when they are read back. Only
+ * `apply` changes it, except for ids, which are claimed before they are stored.
+ */
+export class LogState {
+  readonly ids = new IdLedger()
+  /** The calls without a record, in the order asked. Their states are never `settled`. */
+  readonly open = new Map<string, OpenState>()
+  /** The records in the order in which they settled. */
+  readonly records: ToolCall[] = []
+  /** The record that is shown for each call. */
+  readonly shown = new Map<string, ToolCall>()
+  /** Calls that a provider started and has not finished. */
+  readonly providers = new OpenCalls()
+  readonly #providerItems = new Map<string, ProviderCall>()
+  /** The trust of the least trusted content so far. */
+  taint: TrustTier = 'developer'
+  /** The checksums of the calls that settled since the last message of the user. */
+  recent: string[] = []
+  /** What budgets took out of requests: results that became handles, and places in the history that were dropped. */
+  readonly shed = { handles: new Set<string>(), dropped: new Set<number>() }
+  end: LogEnd = EMPTY_LOG
+  #unrecorded: TrustTier | undefined
+
+  apply(facts: readonly Fact[]): void {
+    for (const fact of facts) this.#apply(fact)
+  }
+
+  #apply(fact: Fact): void {
+    this.end = nextEnd(this.end, fact)
+    switch (fact.kind) {
+      case 'message':
+        for (const { trustTier } of fact.message.attachments) this.#lower(trustTier)
+        if (fact.message.role === 'user') this.recent = []
+        break
+      case 'call':
+        this.ids.take(fact.call.item.id)
+        this.open.set(fact.call.item.id, { at: 'asked', call: fact.call })
+        break
+      case 'item':
+        this.#takeItem(fact)
+        break
+      case 'gate-opened':
+        this.#takeGate(fact.gate.id, fact.gate.toolCallId)
+        break
+      case 'gate-closed':
+        this.#release(fact.closing.id)
+        break
+      case 'intent':
+        this.#start(fact)
+        break
+      case 'settlement':
+        this.#settle(fact.record)
+        break
+      case 'note':
+        this.#lower(taintOf(fact.note))
+        if (fact.note.code === TAINT) this.#unrecorded = undefined
+        break
+      case 'model-call':
+        for (const id of fact.modelCall.shed?.handles ?? []) this.shed.handles.add(id)
+        for (const place of fact.modelCall.shed?.dropped ?? []) this.shed.dropped.add(place)
+        break
+      case 'thought':
+      case 'turn-start':
+      case 'turn-end':
+        break
+    }
+  }
+
+  /** Counts content that is in no fact: memories and retrievables, and what the outer turn has seen. */
+  seeUnrecorded(tier: TrustTier): void {
+    const before = this.taint
+    this.#lower(tier)
+    if (this.taint !== before) this.#unrecorded = tier
+  }
+
+  /** The tier of such content, until a note in the log records it. */
+  get unrecorded(): TrustTier | undefined {
+    return this.#unrecorded
+  }
+
+  /** A call that its provider left open, perhaps to ask for approval, and when it did so. */
+  providerCall(id: string | undefined): ProviderCall | undefined {
+    return this.#providerItems.get(id ?? '')
+  }
+
+  /** The calls that are still in doubt. */
+  get doubts(): readonly ToolCall[] {
+    return this.records.filter(
+      (call) => call.settlement === 'in-doubt' && this.shown.get(shownId(call)) === call,
+    )
+  }
+
+  #lower(tier: TrustTier): void {
+    this.taint = lowerTrust(this.taint, tier)
+  }
+
+  #takeItem({ id, item, askedAt = 0, redacted }: Fact & { kind: 'item' }): void {
+    if (item.type !== 'call' && item.type !== 'openCall') return
+    this.ids.take(id)
+    if (item.type === 'call') this.providers.take({ ...item, id })
+    else {
+      const open = { ...item, id }
+      this.providers.see(open)
+      this.#providerItems.set(id, { item: open, askedAt, ...(redacted && { redacted }) })
+    }
+  }
+
+  /** A gate on a call that has started belongs to the turn inside it: the call is held. */
+  #takeGate(gate: string, callId = ''): void {
+    const state = this.open.get(callId)
+    if (state?.at === 'asked') this.open.set(callId, { at: 'waiting', call: state.call, gate })
+    if (state?.at !== 'started' && state?.at !== 'held') return
+    const gates = state.at === 'held' ? state.gates : []
+    this.open.set(callId, { ...state, at: 'held', gates: [...gates, gate] })
+  }
+
+  /** When its last gate closes, a held call is a started one again. */
+  #release(gate: string): void {
+    for (const [id, state] of this.open) {
+      if (state.at !== 'held' || !state.gates.includes(gate)) continue
+      const { call, intent } = state
+      const gates = state.gates.filter((each) => each !== gate)
+      const next = { call, intent }
+      this.open.set(
+        id,
+        gates.length > 0 ? { at: 'held', ...next, gates } : { at: 'started', ...next },
+      )
+    }
+  }
+
+  #start({ intent, stored }: Fact & { kind: 'intent' }): void {
+    const { id, checksum } = intent
+    this.ids.take(id)
+    const known = this.open.get(id)
+    const call = known?.call ?? editedCall(intent, stored?.redacted)
+    if (call === undefined) return
+    // The intent has the checksum of the real arguments, even if the stored ones are redacted. Earlier versions stored the
+    // time of the announcement only here.
+    const askedAt = Date.parse(intent.createdAt)
+    this.open.set(id, { at: 'started', call: { ...call, checksum, askedAt }, intent })
+  }
+
+  #settle(record: ToolCall): void {
+    const { id } = record
+    this.ids.take(id)
+    this.open.delete(id)
+    this.records.push(record)
+    this.shown.set(shownId(record), record)
+    const provided = this.#providerItems.get(id)
+    if (provided !== undefined) this.providers.forget(provided.item)
+    // Media have a trust of their own, which may be lower than the tool's.
+    for (const tier of mediaTiers(record)) this.#lower(tier)
+    this.#lower(record.trust)
+    // A record that supersedes another is about the same call.
+    const isAsked = record.executedBy === 'runner' && record.supersedes === undefined
+    if (isAsked) this.recent.push(record.checksum)
+  }
+}
+
+/** A call that a provider left open, and when it was announced. */
+export interface ProviderCall {
+  readonly item: OpenCallItem
+  readonly askedAt: number
+  readonly redacted?: readonly string[]
+}
+
+/** The call with the arguments that a person edited: only its intent describes it. */
+function editedCall(
+  { id, tool, args, checksum, wire = OWN_WIRE, editOf, createdAt }: Intent,
+  redacted: readonly string[] | undefined,
+): AskedCall | undefined {
+  if (editOf === undefined) return undefined
+  return {
+    item: { type: 'call', id, tool, args, wire, executedBy: 'runner' },
+    checksum,
+    askedAt: Date.parse(createdAt),
+    editOf,
+    ...(redacted && { redacted }),
+  }
+}
+
+/** The trust in a taint note; one that cannot be read counts as the least trusted. */
+function taintOf({ code, data }: Note): TrustTier {
+  if (code !== TAINT) return 'developer'
+  const { trust } = (data ?? {}) as { readonly trust?: TrustTier }
+  return TRUST_TIERS.find((tier) => tier === trust) ?? 'third-party'
+}
+
+/** Whether a model may query the results of a call. */
+export function holdsArtifacts({ results }: ToolCall): boolean {
+  return Array.isArray(results) ? results.every(isArtifact) : isArtifact(results)
+}
+
+function mediaTiers({ results, media = [] }: ToolCall): readonly TrustTier[] {
+  const list: readonly unknown[] = [results, ...media.map((one) => one.media)].flat()
+  return list.flatMap((one) => (Media.isMedia(one) ? one.trustTier : []))
+}
+
+/** How a log ends. */
+export type LogEnd =
+  /** The last turn wrote its end. */
+  | { readonly is: 'ended'; readonly status: TurnStatus }
+  /** The last turn wrote nothing but its start; the one before it ended like `before`. */
+  | { readonly is: 'silent'; readonly before: TurnStatus | undefined }
+  /** The last turn wrote something and no end. `isCut` when its last response is not a whole answer. */
+  | { readonly is: 'broken-off'; readonly isCut: boolean }
+
+const EMPTY_LOG: LogEnd = { is: 'silent', before: undefined }
+
+/** The end of a log after one more fact. */
+function nextEnd(end: LogEnd, fact: Fact): LogEnd {
+  switch (fact.kind) {
+    case 'turn-start':
+      return end.is === 'ended' ? { is: 'silent', before: end.status } : end
+    case 'turn-end':
+      // A turn that wrote nothing and did not complete changes nothing.
+      if (end.is === 'silent' && fact.end.status !== 'completed') return end
+      return { is: 'ended', status: fact.end.status }
+    case 'message':
+    case 'thought':
+    case 'item':
+    case 'call':
+      return { is: 'broken-off', isCut: false }
+    case 'note':
+      return fact.note.code === NO_ANSWER ? { is: 'broken-off', isCut: true } : end
+    default:
+      return end
+  }
+}
+
+/** Whether the previous turn has its answer, so that nothing is left to do. */
+export function isAnswered(end: LogEnd, items: readonly HistoryItem[]): boolean {
+  if (end.is === 'ended') return end.status === 'completed'
+  if (end.is === 'silent') return end.before === 'completed'
+  return !end.isCut && endsInAnswer(items)
+}
+
+/** Whether the previous process died before its turn had written anything. */
+export const diedEarly = (end: LogEnd): boolean =>
+  end.is === 'silent' && (end.before ?? 'completed') === 'completed'
+
+/** The text of the last response. */
+export function lastAnswer(items: readonly HistoryItem[]): string {
+  const response = items.at(-1)?.response
+  let text = ''
+  for (const item of items) {
+    if (item.type !== 'message' || item.role !== 'assistant' || item.response !== response) continue
+    text += spokenText(item.parts)
+  }
+  return text
+}
+
+/** Whether a history ends in a whole answer, although no end of the turn was written. */
+function endsInAnswer(items: readonly HistoryItem[]): boolean {
+  const last = items.at(-1)
+  if (last?.response === undefined) return false
+  const response = items.filter((item) => item.response === last.response)
+  const isPlain = response.every(({ type }) => type !== 'call' && type !== 'openCall')
+  return isPlain && response.some((item) => item.type === 'message' && item.role === 'assistant')
+}

@@ -1,0 +1,110 @@
+import { BobbinError } from '../../core/error/error.ts'
+import { Message } from '../../records/message.ts'
+import { Media } from '../../spool/media.ts'
+import { askStore } from '../limits/failure.ts'
+import type { TurnSeed } from './open-turn.ts'
+import { outputShape } from './structured-output.ts'
+import type { Turn } from './turn.ts'
+import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
+
+/** Checks the input of `run` before anything happens, and gives the seed of its turn. */
+export function checkInput(input: TurnInput): TurnSeed {
+  requireInput(input, ['message', 'attachments'])
+  const { conversation, message, attachments = [] } = input
+  if (typeof message !== 'string') throw invalid('message', 'must be a string')
+  if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
+    throw invalid('attachments', 'must be a list of Media')
+  }
+  if (message === '' && attachments.length === 0) {
+    throw invalid('message', 'must not be empty unless there are attachments')
+  }
+  if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
+    throw invalid('conversation', 'must be a non-empty string, or be left out')
+  }
+  return seedOf(input)
+}
+
+/** Checks the input of `resume`. */
+export function checkResume(input: ResumeInput): TurnSeed {
+  requireInput(input, ['decisions'])
+  const seed = conversationSeed(input)
+  const { decisions } = input
+  if (!Array.isArray(decisions)) throw invalid('decisions', 'must be a list; it may be empty')
+  return seed
+}
+
+/** Checks the input of `recover`. */
+export function checkRecover(input: RecoverInput): TurnSeed {
+  requireInput(input, ['force'])
+  // A string such as 'no' is truthy, and would take the conversation from a running process.
+  if (input.force !== undefined && typeof input.force !== 'boolean') {
+    throw invalid('force', 'must be true or false, or be left out')
+  }
+  return conversationSeed(input)
+}
+
+function conversationSeed(input: RecoverInput | ResumeInput): TurnSeed {
+  if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
+  return seedOf(input)
+}
+
+/** Refuses unknown members: otherwise a turn would run without what the caller asked for. */
+function requireInput(input: unknown, own: readonly string[]): void {
+  if (typeof input !== 'object' || input === null) {
+    throw invalid('', 'must be an object, such as `{ message }`')
+  }
+  const names = ['conversation', ...own, 'output', 'signal']
+  const stray = Object.keys(input).find((name) => !names.includes(name))
+  if (stray === undefined) return
+  const wayOut = FOREIGN_INPUT[stray] ?? `use ${names.map((name) => `\`${name}\``).join(', ')}`
+  throw invalid(stray, `is not known: ${wayOut}`)
+}
+
+/** Names that other kits use. */
+const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
+  __proto__: null as never,
+  messages:
+    'pass the new message as `message`; the store has the earlier ones of the `conversation`',
+  prompt: 'pass `message`, a string',
+  input: 'pass `message`, a string',
+  turnId: 'the runner makes the ids of turns; `testing.ids` of the runner replaces them in tests',
+  context: 'close over what the tools need when you make them',
+  abortSignal: 'pass `signal`',
+}
+
+/** Checks what all inputs share. An error after the lease was taken would leave the conversation locked. */
+function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnSeed {
+  const { conversation, signal, output, force } = input as Partial<TurnInput & RecoverInput>
+  if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
+    throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
+  }
+  const shape = output === undefined ? undefined : outputShape(output)
+  return { conversation, signal: signal ?? undefined, force, output: shape }
+}
+
+/** Commits the user's message. */
+export async function addUserMessage(
+  turn: Turn,
+  input: Pick<TurnInput, 'message' | 'attachments'>,
+): Promise<void> {
+  const { settings, log, output, interruption } = turn
+  const { signal, watch } = interruption
+  const attachments: Media[] = []
+  for (const media of input.attachments ?? []) {
+    const storing = askStore(() => media.spooled(output, { signal }))
+    attachments.push(await watch.orAborted(storing))
+  }
+  const message = new Message({
+    id: settings.ids(),
+    role: 'user',
+    ...(input.message !== '' && { content: input.message }),
+    attachments,
+    createdAt: settings.clock.now(),
+  })
+  await log.commit([{ kind: 'message', message }])
+}
+
+function invalid(path: string, rule: string): BobbinError {
+  const message = `${path === '' ? 'The input' : `\`${path}\``} of the turn ${rule}.`
+  return new BobbinError('E_INVALID_TURN_INPUT', message, { path, rule })
+}

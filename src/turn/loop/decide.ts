@@ -1,0 +1,75 @@
+import { isBobbinError } from '../../core/error/error.ts'
+import type { ExecutorDecision, ExecutorHelpers } from '../executor/executor.ts'
+import { errorText } from '../limits/failure.ts'
+import type { Turn } from './turn.ts'
+
+/** A decision, and the ids of events for the ids under which its executor streamed. */
+export interface Decided {
+  readonly decision: ExecutorDecision
+  readonly streamId: (id: string) => string
+}
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * Asks the executor; a model that failed before any of its calls was admitted may be asked again. An
+ * executor that ignores an abort is left behind.
+ */
+export async function decide(turn: Turn): Promise<Decided> {
+  const { settings, ctx, events } = turn
+  const { signal, watch } = turn.interruption
+  for (let attempt = 0; ; attempt++) {
+    signal.throwIfAborted()
+    try {
+      // Rules without a promise are welcome, whatever the type says.
+      const streamId = streamIds(turn, attempt)
+      const deciding = (async () => settings.executor(ctx, helpers(turn, streamId)))()
+      return { decision: await watch.orAborted(deciding), streamId }
+    } catch (error) {
+      if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
+      const message = `The model call failed and is tried again: ${errorText(error)}`
+      events.observed('warning', { code: 'MODEL_RETRY', message })
+      // Ends with an abort even if the application's `sleep` ignores the signal.
+      await watch.orAborted((async () => settings.sleep(pauseAfter(error, attempt), signal))())
+    }
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (isBobbinError(error, 'E_STREAM_BROKEN')) return true
+  return isBobbinError(error) && (error.data as { isRetryable?: boolean }).isRetryable === true
+}
+
+/** As long as the provider asks for, up to a limit. */
+function pauseAfter(error: unknown, attempt: number): number {
+  const { retryAfterMs } = (isBobbinError(error) ? error.data : {}) as { retryAfterMs?: number }
+  return Math.min(retryAfterMs ?? FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS)
+}
+
+/** Each attempt has its own ids, so that a listener can drop the pieces of a failed one. */
+function streamIds({ events, tally: { iteration } }: Turn, attempt: number): Decided['streamId'] {
+  const { turnId } = events.origin
+  return (id) => `${turnId}/${iteration}.${attempt}/${id}`
+}
+
+function helpers({ events }: Turn, streamId: Decided['streamId']): ExecutorHelpers {
+  let modelCalls = 0
+  return {
+    message: (piece) => events.content('message', { ...piece, id: streamId(piece.id) }),
+    thought: (piece) => events.content('thought', { ...piece, id: streamId(piece.id) }),
+    toolInput: (piece) => events.content('toolInput', { ...piece, id: streamId(piece.id) }),
+    modelCall: () => {
+      modelCalls++
+      return modelCalls === 1 ? '' : `${modelCalls}/`
+    },
+    // Each request is encoded whole, so its model repairs the same places again.
+    historyRepair: (repair) => {
+      const { kind, item, message } = repair
+      if (kind === 'dead-thinking') {
+        return events.observedOnce(kind, 'warning', { code: 'THINKING_LEFT_OUT', message })
+      }
+      events.observedOnce(`${kind} ${item} ${message}`, 'historyRepair', { ...repair })
+    },
+  }
+}

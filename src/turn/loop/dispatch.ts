@@ -1,0 +1,77 @@
+import { callsOf, checkDecision } from '../executor/check-decision.ts'
+import type { ExecutorDecision } from '../executor/executor.ts'
+import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limits/limits.ts'
+import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
+import { decide } from './decide.ts'
+import { type ResponseEnd, runResponse } from './run-response.ts'
+import type { Turn } from './turn.ts'
+import { countedUsage } from './turn-tally.ts'
+
+/** The loop: ask the executor, act on its decision, and repeat until there is an answer or a reason to stop. */
+export async function dispatch(turn: Turn): Promise<DispatchEnd> {
+  for (;;) {
+    const limit = await beginIteration(turn)
+    if (limit !== undefined) return limit
+    const { iteration } = turn.tally
+    turn.events.observed('iterationStart', { iteration })
+    const { decision, streamId } = await decide(turn)
+    checkDecision(decision)
+    turn.tally.add(decision.usage)
+    const asked = callsOf(decision).length + (decision.unfinished?.length ?? 0)
+    if (asked > MAX_CALLS_PER_RESPONSE) return failed(tooManyInResponse(asked))
+    // An answer that comes after the abort is not recorded. Calls are, as calls that did not run.
+    const isLate = 'answer' in decision && turn.interruption.signal.aborted
+    const end = isLate
+      ? turn.interruption.end()
+      : endOf(turn, decision, await runResponse(turn, decision, streamId))
+    const usage = countedUsage(decision.usage)
+    const calls = callsOf(decision).length
+    turn.events.observed('iterationEnd', { iteration, calls, ...(usage && { usage }) })
+    if (end !== undefined) return end
+  }
+}
+
+/** Prepares the next request; gives the end of the turn if a limit is reached. */
+async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
+  const { settings, tally, interruption } = turn
+  if (interruption.signal.aborted) return interruption.end()
+  const iteration = tally.iteration + 1
+  const limit = limitReached(settings.limits, iteration, tally.startedAt, settings.clock)
+  if (limit !== undefined) return stopped(limit)
+  tally.iteration = iteration
+  const short = await turn.request.prepare(turn.ctx.output?.schema, (report) =>
+    turn.events.observed('budget', report),
+  )
+  return short && stopped(short)
+}
+
+/** The end of the turn after a response; undefined when it continues. */
+function endOf(
+  turn: Turn,
+  decision: ExecutorDecision,
+  { waits, stop }: ResponseEnd,
+): DispatchEnd | undefined {
+  const { signal, end } = turn.interruption
+  if ('answer' in decision && !waits) return answered(decision)
+  if (signal.aborted) return end()
+  if (stop !== undefined) return stopped(stop)
+  return waits ? SUSPENDED : brokenOff(decision)
+}
+
+/** An answer that the model did not finish does not complete the turn. */
+function answered({ answer, finish = 'stop' }: ExecutorDecision & { answer: string }): DispatchEnd {
+  if (finish === 'stop' || finish === 'tools') return { status: 'completed', text: answer }
+  return modelStopped(answer, `The model stopped before its answer was complete (${finish}).`)
+}
+
+/** A response that was cut for length can be made shorter; one that was declined comes out the same again. */
+function brokenOff({
+  unfinished = [],
+  finish = 'tools',
+}: ExecutorDecision): DispatchEnd | undefined {
+  if (unfinished.length === 0 || finish === 'length') return undefined
+  return modelStopped('', `The model broke off while it asked for calls (${finish}).`)
+}
+
+const modelStopped = (text: string, message: string): DispatchEnd =>
+  stopped({ code: 'MODEL_STOPPED', message }, text)

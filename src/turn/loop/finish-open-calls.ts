@@ -1,0 +1,46 @@
+import { tellFacts } from '../events/tell-facts.ts'
+import { providerStep } from '../gates/provider-gates.ts'
+import type { StartedState } from '../log/call-state.ts'
+import { nextStep, type OpenPolicy } from '../recovery/next-step.ts'
+import { perform, runAll } from './run-response.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * Finishes every call without a record, each from its state in the log, side by side like the calls of a response. Gives
+ * true when some still wait for a decision.
+ */
+export async function finishOpenCalls(
+  turn: Turn,
+  policy: OpenPolicy,
+  isAfterCrash: boolean,
+): Promise<boolean> {
+  const { log, guard, tools, tally, opened } = turn
+  tellFacts(turn.events, log.state).apply(opened.doubts)
+  const { open, recent } = log.state
+  const isSameTurn = policy === 'continue'
+  // After a wait or a crash, it is still the same turn for the model: its calls count as repeats.
+  if (isSameTurn) for (const checksum of recent) guard.recall(checksum)
+  const jobs = [...open.values()].map((state) => {
+    const { item, checksum } = state.call
+    tally.resume(item.id)
+    if (isSameTurn) guard.recall(checksum)
+    const exclusive = tools.get(item.tool)?.exclusive ?? false
+    const run = async () => perform(turn, await nextStep(turn, state, policy))
+    return { exclusive, run }
+  })
+  await runAll(turn, jobs)
+  if (isAfterCrash) await turn.inner.sweep(startedIn(turn))
+  let waits = false
+  for (const gate of opened.gates) {
+    if (gate.from === 'runner') continue
+    const step = providerStep(turn, gate, isSameTurn)
+    if (step.do === 'wait') waits = true
+    await perform(turn, step)
+  }
+  return waits || open.size > 0
+}
+
+const startedIn = ({ log }: Turn): readonly StartedState[] =>
+  [...log.state.open.values()].flatMap((state) =>
+    state.at === 'started' || state.at === 'held' ? [state] : [],
+  )

@@ -1,0 +1,206 @@
+import { hmacSha256 } from '#hash'
+import { DEFAULT_LEASE_MS, type Lease } from '../../store/store.ts'
+import type { OuterTurn } from '../call/inner-turn.ts'
+import { callOutput } from '../call/output.ts'
+import { secretScrubber } from '../call/secret-scrubber.ts'
+import { type Buses, TurnEmitter } from '../events/event-bus.ts'
+import { tellFacts } from '../events/tell-facts.ts'
+import { type Interruption, interruptionOf } from '../limits/cut-off.ts'
+import { RepeatGuard } from '../limits/repeat-guard.ts'
+import { shownId } from '../log/call-state.ts'
+import { ConversationLog } from '../log/conversation-log.ts'
+import { type Fact, factOf, isDoubt } from '../log/fact.ts'
+import { resultSpool } from '../log/small-results.ts'
+import type { RunnerSettings } from '../options/runner-options.ts'
+import { History } from '../request/history.ts'
+import { presentationOf } from '../request/presentation.ts'
+import { turnContext } from '../request/turn-context.ts'
+import { TurnRequest } from '../request/turn-request.ts'
+import { VisibleCalls } from '../request/visible-calls.ts'
+import { readingOf, tellGates, warnTooLarge } from './follow-log.ts'
+import { requireHeld, requireStillHeld } from './held-parent.ts'
+import type { OutputShape } from './structured-output.ts'
+import type { Turn } from './turn.ts'
+import { TurnTally } from './turn-tally.ts'
+
+/** The input of `openTurn`. */
+export interface TurnSeed {
+  /** A new one unless given. */
+  readonly conversation?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly output?: OutputShape | undefined
+  /** Takes the conversation although another runner's lease has not expired. */
+  readonly force?: boolean | undefined
+  /** The turn around this one, when it runs inside a call. */
+  readonly parent?: OuterTurn
+}
+
+/** A turn that holds its conversation until `close`. */
+export interface OpenedTurn {
+  readonly turn: Turn
+  close(): Promise<void>
+}
+
+type Seed = TurnSeed & { readonly conversation: string }
+
+/** Takes the lease of the conversation, reads its log, and sets up the turn. */
+export async function openTurn(
+  settings: RunnerSettings,
+  buses: Buses,
+  seed: Seed,
+): Promise<OpenedTurn> {
+  const { store } = settings
+  const { conversation: id, parent } = seed
+  const { conversationSecret } = settings
+  const key = conversationSecret && hmacSha256(conversationSecret, `bobbin/conversation/1\n${id}`)
+  // Only the holder of the outer conversation runs the inner one: any other lease is of a dead process.
+  const force = seed.force === true || parent !== undefined
+  if (parent !== undefined) await requireHeld(parent)
+  const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
+  const interruption = interruptionOf(id, seed.signal, settings.limits.timeMs)
+  const beat = keepAlive(settings, lease, interruption)
+  const close = () => {
+    interruption.clear()
+    return release(settings, lease, beat)
+  }
+  try {
+    const secret = key ?? (await store.key(id))
+    const turn = await turnOn(settings, buses, seed, { lease, interruption, secret })
+    const start = parent === undefined ? {} : { parent: { ...parent.origin } }
+    await turn.log.commit([{ kind: 'turn-start', start }])
+    // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.
+    if (parent !== undefined) await requireStillHeld(parent, store, id)
+    return { turn, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Held {
+  readonly lease: Lease
+  readonly interruption: Interruption
+  readonly secret: Uint8Array
+}
+
+/** Reads the log, and registers everything that follows it. */
+async function turnOn(
+  settings: RunnerSettings,
+  buses: Buses,
+  { conversation: id, parent, output }: Seed,
+  { lease, interruption, secret }: Held,
+): Promise<Turn> {
+  const { store, tools, artifacts } = settings
+  const turnId = settings.ids()
+  const events = new TurnEmitter(buses, Object.freeze({ turnId, conversation: id }))
+  const results = resultSpool(store, settings.spool)
+  const presentation = presentationOf(secret, id, readingOf(interruption, events))
+  const log = new ConversationLog({ id, epoch: lease.epoch, turnId, store, results })
+  const { state } = log
+  const visible = new VisibleCalls(tools, artifacts)
+  // What an earlier turn has shown as a handle was reported then.
+  let isRead = false
+  const history = new History(presentation, (record) => {
+    visible.showHandle(shownId(record))
+    if (isRead && record.inline) warnTooLarge(events, record)
+  })
+  log.follow(history)
+  log.follow(visible)
+  const doubts: Fact[] = []
+  if (!lease.created) {
+    const context = { spool: results, ...(artifacts && { artifacts }) }
+    for await (const entry of store.entries(id)) {
+      const fact = factOf(entry, context)
+      log.replay([fact])
+      if (fact.kind === 'turn-end') doubts.length = 0
+      else if (isDoubt(fact)) doubts.push(fact)
+    }
+  }
+  const gates = lease.created ? [] : await store.openGates(id)
+  await history.render()
+  isRead = true
+  if (parent !== undefined) state.seeUnrecorded(parent.taint)
+  // From here on, followers get the facts of this turn only.
+  const tally = new TurnTally(settings.clock.now(), parent)
+  log.follow(tally)
+  log.follow(tellFacts(events, state))
+  log.onGates((facts) => tellGates(store, events, facts))
+  const guard = new RepeatGuard(settings.repeat)
+  const { instructions, budget } = settings
+  const request = new TurnRequest({
+    instructions,
+    budget,
+    state,
+    history,
+    visible,
+    presentation,
+  })
+  const { signal } = interruption
+  const ctx = turnContext({
+    turnId,
+    conversation: id,
+    signal,
+    output: output?.request,
+    request,
+    visible,
+    guard,
+    secret,
+    iteration: () => tally.iteration,
+  })
+  const outer: OuterTurn = {
+    origin: events.origin,
+    epoch: lease.epoch,
+    depth: parent === undefined ? 0 : parent.depth + 1,
+    settings,
+    observed: buses.observed,
+    get taint() {
+      return state.taint
+    },
+    addUsage: (usage) => tally.addNested(usage),
+  }
+  return {
+    settings,
+    log,
+    request,
+    output: callOutput(results, secretScrubber(settings.secrets)),
+    events,
+    interruption,
+    guard,
+    tally,
+    opened: { end: state.end, gates, doubts },
+    ctx,
+    inner: settings.inner(outer),
+    get tools() {
+      return request.tools
+    },
+  }
+}
+
+/** Renews the lease while the turn works. Losing the conversation aborts the turn. */
+function keepAlive({ store }: RunnerSettings, lease: Lease, interruption: Interruption) {
+  const renew = async () => {
+    try {
+      await store.renew(lease.conversation, lease.epoch)
+    } catch (error) {
+      // A short outage of the store does no harm: the epoch protects the log.
+      interruption.abortIfLost(error)
+    }
+  }
+  const timer = setInterval(() => void renew(), DEFAULT_LEASE_MS / 3)
+  // A turn that hangs must not keep the process alive by itself.
+  if (typeof timer === 'object') timer.unref()
+  return timer
+}
+
+async function release(
+  { store }: RunnerSettings,
+  { conversation, epoch }: Lease,
+  beat: ReturnType<typeof setInterval>,
+): Promise<void> {
+  clearInterval(beat)
+  try {
+    await store.release(conversation, epoch)
+  } catch {
+    // The lease expires by itself.
+  }
+}

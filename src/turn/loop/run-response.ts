@@ -1,0 +1,78 @@
+import { isBobbinError } from '../../core/error/error.ts'
+import { admitCalls } from '../call/admit.ts'
+import { askCalls, responseId } from '../call/ask.ts'
+import { runCall } from '../call/run-call.ts'
+import { type Job, runJobs } from '../call/schedule.ts'
+import type { NextStep } from '../call/step.ts'
+import type { ExecutorDecision } from '../executor/executor.ts'
+import { approveHere, tooLateStep } from '../gates/use-decision.ts'
+import type { StopReason } from '../limits/outcome.ts'
+import { taintNote } from '../log/fact.ts'
+import type { Turn } from './turn.ts'
+
+/** The end of a response: whether calls wait for a decision, and why the turn must stop, if it must. */
+export interface ResponseEnd {
+  readonly waits: boolean
+  readonly stop: StopReason | undefined
+}
+
+/** Takes the calls of a response from request to record. The history shows results in the order asked. */
+export async function runResponse(
+  turn: Turn,
+  decision: ExecutorDecision,
+  streamId: (id: string) => string,
+): Promise<ResponseEnd> {
+  // 1. Ask: every call gets its id and its place; arguments are read strictly.
+  const asked = await askCalls(turn, decision, { iteration: turn.tally.iteration, streamId })
+  // 2. Admit: decide on each call in the order asked: end, wait or run.
+  const { steps, stop } = await admitCalls(turn, asked.calls, turn.tally.callCount)
+  // 3. One commit: what the request added, the response with its refusals, gates and intents, so that a crash cannot separate them.
+  const { unrecorded } = turn.log.state
+  const taint = unrecorded === undefined ? [] : [taintNote(unrecorded)]
+  const { iteration } = turn.tally
+  const id = responseId(turn, iteration)
+  const sent = turn.request.takeFacts({ id, iteration }, decision.requestDigest)
+  await turn.log.commit([...sent, ...asked.facts, ...taint, ...steps.flatMap(({ facts }) => facts)])
+  // 4. Run side by side; each call settles by itself.
+  await runAll(
+    turn,
+    steps.map((step) => jobOf(turn, step)),
+  )
+  return { waits: asked.isGated || turn.log.state.open.size > 0, stop }
+}
+
+const jobOf = (turn: Turn, step: NextStep) => ({
+  exclusive: toolOf(step)?.exclusive ?? false,
+  run: () => proceed(turn, step),
+})
+
+const toolOf = (step: NextStep) =>
+  step.do === 'run' ? step.tool : step.do === 'wait' ? step.ready?.tool : undefined
+
+/** Takes a step: commits its facts, then carries it out. */
+export async function perform(turn: Turn, step: NextStep): Promise<void> {
+  try {
+    await turn.log.commit(step.facts)
+  } catch (error) {
+    const isTooLate = step.do === 'run' && isBobbinError(error, 'E_GATE_STATE')
+    if (!isTooLate || step.gate === undefined) throw error
+    const original = step.call.editOf ?? step.call.item.id
+    const waiting = turn.log.state.open.get(original)
+    return perform(turn, tooLateStep(turn, waiting?.call ?? step.call, step.gate))
+  }
+  await proceed(turn, step)
+}
+
+/** Carries out a step whose facts are durable. */
+async function proceed(turn: Turn, step: NextStep): Promise<void> {
+  const { approve } = turn.settings
+  if (step.do === 'run') await runCall(turn, step)
+  else if (step.do === 'end') await step.left?.leave()
+  else if (step.do === 'wait' && step.call.item.executedBy === 'runner' && approve) {
+    await perform(turn, await approveHere(turn, step, { ...turn.settings, approve }))
+  }
+}
+
+/** Runs jobs side by side. Losing the conversation stops all of them: nothing could be recorded any more. */
+export const runAll = (turn: Turn, jobs: readonly Job[]): Promise<void> =>
+  runJobs(jobs, turn.settings.concurrency, turn.interruption.abortIfLost)

@@ -1,0 +1,222 @@
+import { isBobbinError } from '../../core/error/error.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { Gate } from '../../store/gate.ts'
+import { layersOf, wrap } from '../call/middleware.ts'
+import type { Buses } from '../events/event-bus.ts'
+import { askStore, errorText, type Fault, faultOf } from '../limits/failure.ts'
+import {
+  type DispatchEnd,
+  failed,
+  failure,
+  type StopReason,
+  SUSPENDED,
+  stopped,
+  type TurnFacts,
+  type TurnOutcome,
+  type TurnStatus,
+  type TurnUsage,
+  type UnfinishedEnd,
+} from '../limits/outcome.ts'
+import { diedEarly, isAnswered, lastAnswer } from '../log/log-state.ts'
+import type { RunnerSettings } from '../options/runner-options.ts'
+import { settleDoubts } from '../recovery/reconcile.ts'
+import { dispatch } from './dispatch.ts'
+import { finishOpenCalls } from './finish-open-calls.ts'
+import { type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
+import { checkedOutput } from './structured-output.ts'
+import type { Turn } from './turn.ts'
+import { NO_USAGE } from './turn-tally.ts'
+
+/** The difference between `run`, `resume` and `recover`. */
+export interface TurnPlan {
+  readonly way: 'run' | 'resume' | 'recover'
+  /** Runs before the dispatch: adds the user's message. */
+  readonly begin?: (turn: Turn) => Promise<void>
+  /** Receives the turn when it has ended. */
+  readonly onEnd?: (turn: Turn) => void
+}
+
+/** Opens a turn, runs it to its end, and releases the conversation. */
+export async function runTurn(
+  settings: RunnerSettings,
+  buses: Buses,
+  seed: TurnSeed,
+  plan: TurnPlan,
+): Promise<TurnOutcome> {
+  const id = seed.conversation ?? settings.ids()
+  let opened: OpenedTurn
+  try {
+    opened = await openTurn(settings, buses, { ...seed, conversation: id })
+  } catch (error) {
+    // A conversation that is busy, or has an invalid name, is an error of the caller. Any other error is the store's.
+    // A missing conversation was deleted after it was taken: that is not an error of the caller either.
+    const isDeleted = isBobbinError(error, 'E_NOT_FOUND')
+    if (isBobbinError(error) && faultOf(error) !== 'store' && !isDeleted) throw error
+    return notOpened(buses, id, error)
+  }
+  const { turn, close } = opened
+  try {
+    return await throughLayers(turn, () => turnOutcome(turn, seed, plan))
+  } finally {
+    plan.onEnd?.(turn)
+    await close()
+  }
+}
+
+/** The outcome of a turn that did not start, because the store failed. */
+function notOpened({ observed }: Buses, conversation: string, error: unknown): TurnOutcome {
+  const origin = Object.freeze({ turnId: '', conversation })
+  observed.emit('error', { error, where: 'open' }, origin)
+  const reason = failure('STORE_FAILED', error)
+  const nothing = { text: '', toolCalls: [], usage: NO_USAGE, gates: [] }
+  return { status: 'failed', ...nothing, ...origin, reason }
+}
+
+/** A layer that throws fails the turn; the outcome of the inside is kept. */
+async function throughLayers(turn: Turn, core: () => Promise<TurnOutcome>): Promise<TurnOutcome> {
+  const layers = layersOf(turn.settings.middleware, 'turn')
+  let inner: TurnOutcome | undefined
+  try {
+    const run = async () => (inner = await core())
+    const given: unknown = await wrap(layers, turn.ctx, run, turn.interruption.signal)
+    if (!isOutcome(given)) throw new Error('It returned no outcome: return the result of `next`.')
+    const outcome = consistent(given)
+    // A layer that answers without `next` ends the turn too.
+    if (inner === undefined) await closeLog(turn, outcome)
+    return outcome
+  } catch (error) {
+    const end = brokenLayer(turn, error)
+    if (inner !== undefined) return consistent({ ...inner, ...end, text: inner.text })
+    return outcomeOf(turn, end, [], await closeLog(turn, end))
+  }
+}
+
+const isOutcome = (given: unknown): given is LayerOutcome =>
+  typeof given === 'object' && given !== null && 'status' in given
+
+/** A layer may change the status: an outcome has an output or a reason, and never both. */
+function consistent({ status, output, reason, ...facts }: LayerOutcome): TurnOutcome {
+  return status === 'completed'
+    ? { status, ...facts, output }
+    : { status, ...facts, reason: reason ?? ENDED_BY_LAYER }
+}
+
+/** What a layer gives back: its code may not be typed. */
+interface LayerOutcome extends TurnFacts {
+  readonly status: TurnStatus
+  readonly output?: unknown
+  readonly reason?: StopReason | undefined
+}
+
+const ENDED_BY_LAYER: StopReason = {
+  code: 'MIDDLEWARE',
+  message: 'A middleware layer ended the turn and gave no reason.',
+}
+
+async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<TurnOutcome> {
+  const { events, settings, tally } = turn
+  events.observed('turnStart', { startedAt: tally.startedAt })
+  let gates: readonly Gate[] = []
+  const end = await guarded(turn, async () => {
+    const worked = await work(turn, plan)
+    if (worked.status === 'suspended')
+      gates = await askStore(() => settings.store.openGates(turn.log.id))
+    return worked
+  })
+  const checked = await checkedOutput(end, seed.output, turn.interruption)
+  const usage = await closeLog(turn, checked)
+  // A clock may be set back.
+  const durationMs = Math.max(0, settings.clock.now() - tally.startedAt)
+  events.observed('turnEnd', { status: checked.status, durationMs, usage })
+  return outcomeOf(turn, checked, gates, usage)
+}
+
+/** `run`, `resume` and `recover` in one: finish open calls, add the message, then the loop. */
+async function work(turn: Turn, { way, begin }: TurnPlan): Promise<DispatchEnd> {
+  const { end } = turn.opened
+  const { open, doubts } = turn.log.state
+  if (way === 'recover' && open.size === 0 && diedEarly(end)) return NOTHING_LEFT
+  const isOver = way !== 'run' && isAnswered(end, turn.request.history.items)
+  const isAfterCrash = way === 'recover' || end.is !== 'ended'
+  if (await finishOpenCalls(turn, way === 'run' ? 'abandon' : 'continue', isAfterCrash))
+    return SUSPENDED
+  if (way === 'recover') await settleDoubts(turn, doubts)
+  if (isOver) return { status: 'completed', text: lastAnswer(turn.request.history.items) }
+  await begin?.(turn)
+  return dispatched(turn)
+}
+
+async function dispatched(turn: Turn): Promise<DispatchEnd> {
+  const { events, settings, interruption } = turn
+  events.observed('dispatchStart', { tools: settings.tools.names })
+  let end: DispatchEnd = NOT_REACHED
+  try {
+    const core = async () => {
+      end = await guarded(turn, () => dispatch(turn))
+    }
+    await wrap(layersOf(settings.middleware, 'dispatch'), turn.ctx, core, interruption.signal)
+  } catch (error) {
+    end = brokenLayer(turn, error)
+  }
+  events.observed('dispatchEnd', { iterations: turn.tally.iteration })
+  return end
+}
+
+const NOTHING_LEFT = stopped({
+  code: 'NOTHING_LEFT',
+  message: 'Nothing to recover: the process ended before its message was stored. Run it again.',
+})
+
+const NOT_REACHED = stopped({
+  code: 'MIDDLEWARE',
+  message: 'A middleware layer ended the dispatch without calling `next`.',
+})
+
+function brokenLayer({ interruption, events }: Turn, error: unknown): UnfinishedEnd {
+  const { signal } = interruption
+  if (signal.aborted && error === signal.reason) return interruption.end()
+  events.error(error, 'middleware')
+  return failed(failure('MIDDLEWARE', error, `Middleware failed: ${errorText(error)}`))
+}
+
+/** An error of the task becomes the end of the turn. */
+async function guarded(turn: Turn, task: () => Promise<DispatchEnd>): Promise<DispatchEnd> {
+  try {
+    return await task()
+  } catch (error) {
+    if (turn.interruption.signal.aborted) return turn.interruption.end()
+    turn.events.error(error, 'turn')
+    return failed(failure(FAILURE_CODES[faultOf(error)], error))
+  }
+}
+
+const FAILURE_CODES = {
+  store: 'STORE_FAILED',
+  refused: 'STORE_FAILED',
+  model: 'MODEL_FAILED',
+  other: 'EXECUTOR_FAILED',
+} as const satisfies Record<Fault, StopReason['code']>
+
+/** Stores the end of the turn and gives its usage: log, events and outcome have the same. */
+async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<TurnUsage> {
+  const usage = Object.freeze(turn.tally.usage)
+  try {
+    const end = { status, ...(reason && { reason }), usage: usage as TurnUsage & JsonObject }
+    await turn.log.commit([{ kind: 'turn-end', end }])
+  } catch (error) {
+    turn.events.error(error, 'turn-end')
+  }
+  return usage
+}
+
+function outcomeOf(
+  { tally, events }: Turn,
+  end: DispatchEnd,
+  gates: readonly Gate[],
+  usage: TurnUsage,
+): TurnOutcome {
+  const { text } = end
+  const facts = { text, toolCalls: tally.calls, usage, ...events.origin, gates }
+  if (end.status === 'completed') return { status: end.status, ...facts, output: end.output }
+  return { status: end.status, ...facts, reason: end.reason }
+}

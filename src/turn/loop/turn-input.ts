@@ -1,0 +1,39 @@
+import type { Media } from '../../spool/media.ts'
+import type { GateAnswer } from '../gates/gate-answer.ts'
+import type { OutputSchema } from './structured-output.ts'
+
+/** The input of a turn. */
+export interface TurnInput<S extends OutputSchema = OutputSchema> {
+  /** Continues this conversation; a new one unless given. */
+  readonly conversation?: string
+  readonly message: string
+  readonly attachments?: readonly Media[]
+  /** The schema of the answer. */
+  readonly output?: S
+  /** Aborts the turn; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
+}
+
+/** The input of `recover`. */
+export interface RecoverInput<S extends OutputSchema = OutputSchema> {
+  readonly conversation: string
+  /** The schema of the answer. Pass it again: the log does not hold it. */
+  readonly output?: S
+  /**
+   * Takes the conversation although the lease of its last runner has not expired. Use it when that process is known to be
+   * dead. If it is alive, it can no longer write to the conversation.
+   */
+  readonly force?: boolean
+  /** Aborts the turn; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
+}
+
+/** The input of `resume`: the conversation, and the decisions on its gates. */
+export interface ResumeInput<S extends OutputSchema = OutputSchema> {
+  readonly conversation: string
+  readonly decisions: readonly GateAnswer[]
+  /** The schema of the answer. Pass it again: the log does not hold it. */
+  readonly output?: S
+  /** Aborts the turn; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
+}

@@ -1,0 +1,24 @@
+import type { Gate } from '../../store/gate.ts'
+import type { CallScope } from '../call/call-scope.ts'
+import type { Fact } from '../log/fact.ts'
+import type { LogEnd } from '../log/log-state.ts'
+import type { RunnerSettings } from '../options/runner-options.ts'
+import type { TurnRequest } from '../request/turn-request.ts'
+import type { TurnTally } from './turn-tally.ts'
+
+/** A running turn: the scope of its calls, and what the loop needs in addition. */
+export interface Turn extends CallScope {
+  readonly settings: RunnerSettings
+  /** The next request. */
+  readonly request: TurnRequest
+  /** Counts for the outcome. */
+  readonly tally: TurnTally
+  /** Read when the conversation was opened. */
+  readonly opened: {
+    /** The end of its log. */
+    readonly end: LogEnd
+    readonly gates: readonly Gate[]
+    /** Doubts since the last turn with an end: the process may have died before its observers received them. */
+    readonly doubts: readonly Fact[]
+  }
+}

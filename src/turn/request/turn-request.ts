@@ -1,0 +1,207 @@
+import type { JsonObject } from '../../core/json/json.ts'
+import type { BudgetReport } from '../../prompt/budget-report.ts'
+import { textCounter } from '../../prompt/count-item.ts'
+import { type FittedRequest, HistoryBudget } from '../../prompt/history-budget.ts'
+import {
+  type ContextPiece,
+  contextItem,
+  contextRenderer,
+  instructionsText,
+} from '../../prompt/render-context.ts'
+import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
+import type { Memory } from '../../records/memory.ts'
+import type { Retrievable } from '../../records/retrievable.ts'
+import { spokenText } from '../../records/spoken-text.ts'
+import type { ModelCall } from '../../store/entry.ts'
+import type { ToolRegistry } from '../../tools/tool-registry.ts'
+import { overBudget } from '../limits/limits.ts'
+import type { StopReason } from '../limits/outcome.ts'
+import type { Fact } from '../log/fact.ts'
+import type { LogState } from '../log/log-state.ts'
+import type { History } from './history.ts'
+import type { Presentation } from './presentation.ts'
+import { definitionsOf } from './tool-definitions.ts'
+import type { VisibleCalls } from './visible-calls.ts'
+
+interface RequestParts {
+  readonly instructions: string | undefined
+  readonly budget: { readonly maxTokens: number; readonly encoding?: string } | undefined
+  readonly state: LogState
+  readonly history: History
+  readonly visible: VisibleCalls
+  readonly presentation: Presentation
+}
+
+/**
+ * The request that the executor sends: as much of the history as the budget allows. It only grows: memories and
+ * retrievables of middleware become part of the history, before the message of the turn.
+ */
+export class TurnRequest {
+  readonly history: History
+  readonly memories: Memory[] = []
+  readonly retrievables: Retrievable[] = []
+  items: readonly HistoryItem[]
+  readonly instructions: string
+  /** The tools of this iteration. */
+  tools: ToolRegistry
+  readonly #parts: RequestParts
+  readonly #renderContext: ReturnType<typeof contextRenderer>
+  readonly #budget: HistoryBudget | undefined
+  readonly #places = new Map<HistoryItem, number>()
+  #counted = 0
+  /** The texts of context that was dropped. */
+  readonly #dropped = new Set<string>()
+  readonly #facts: Fact[] = []
+  /** What was shed since the last response. */
+  readonly #shed = { handles: [] as string[], dropped: [] as number[] }
+
+  constructor(parts: RequestParts) {
+    const { history, presentation, budget, state } = parts
+    this.#parts = parts
+    this.history = history
+    this.#renderContext = contextRenderer(presentation.key)
+    this.items = history.items
+    this.instructions = instructionsText(parts.instructions)
+    this.#showShed()
+    this.tools = parts.visible.tools
+    // What earlier requests have shed stays out, also without a budget.
+    const isWhole = state.shed.handles.size + state.shed.dropped.size === 0
+    if (budget === undefined && isWhole) return
+    this.#budget = new HistoryBudget({
+      limit: budget?.maxTokens ?? Number.POSITIVE_INFINITY,
+      count: textCounter(budget?.encoding),
+      handleOf: (call) => presentation.handle(call),
+    })
+  }
+
+  #showShed(): void {
+    const { state, visible, history } = this.#parts
+    const { handles, dropped } = state.shed
+    for (const id of handles) visible.showHandle(id)
+    visible.hide([...dropped].flatMap((place) => callIds(history.items[place])))
+  }
+
+  /** Updates the request before an iteration; gives a reason to stop if it does not fit the budget. */
+  async prepare(
+    output: JsonObject | undefined,
+    onReport: (report: BudgetReport) => void,
+  ): Promise<StopReason | undefined> {
+    const { memories, retrievables } = this
+    const { history, state, visible } = this.#parts
+    await history.render()
+    if (this.#budget) await this.#count(this.#budget)
+    const { pieces, trust } = this.#renderContext({ memories, retrievables })
+    state.seeUnrecorded(trust)
+    let added = pieces.length === 0 ? pieces : this.#unseen(pieces)
+    let short: StopReason | undefined
+    // Handles need tools, and tools take room too, until the last handle is gone. Dropped content never comes back,
+    // so this loop ends.
+    do {
+      this.tools = visible.tools
+      if (this.#budget) {
+        const fitted = await this.#fit(this.#budget, added, output)
+        added = fitted.context
+        if (this.#parts.budget) onReport(fitted.report)
+        short = fitted.report.fits ? undefined : overBudget(fitted.report.limit)
+      }
+    } while (this.tools !== visible.tools)
+    if (added.length > 0) await this.#add(added)
+    return short
+  }
+
+  /** The facts of this request that are committed with its response. */
+  takeFacts(call: Pick<ModelCall, 'id' | 'iteration'>, request?: string): readonly Fact[] {
+    const facts = this.#facts.splice(0)
+    const [handles, dropped] = [this.#shed.handles.splice(0), this.#shed.dropped.splice(0)]
+    const hasShed = handles.length + dropped.length > 0
+    if (!hasShed && request === undefined) return facts
+    const modelCall: ModelCall = {
+      ...call,
+      ...(hasShed && { shed: { handles, dropped } }),
+      digests: request === undefined ? {} : { request },
+    }
+    return [...facts, { kind: 'model-call', modelCall }]
+  }
+
+  /** The context that no request has shown, and that was not dropped in this turn. */
+  #unseen(pieces: readonly ContextPiece[]): readonly ContextPiece[] {
+    const seen = new Set(this.#dropped)
+    for (const item of this.items) {
+      if (isContext(item)) seen.add(spokenText(item.parts))
+    }
+    return pieces.filter(({ text }) => !seen.has(text))
+  }
+
+  /** Puts context before the message of the turn, or behind what the model has read since. */
+  async #add(pieces: readonly ContextPiece[]): Promise<void> {
+    const { history } = this
+    const items = pieces.map(contextItem)
+    const isBefore = history.endsInMessage
+    for (const [at, item] of items.entries()) {
+      const fact: Fact = { kind: 'item', id: (pieces[at] as ContextPiece).id, item }
+      history.stage(fact)
+      this.#facts.push(fact)
+    }
+    await history.render()
+    if (this.#budget && isBefore) {
+      await this.#budget.prepend(items)
+      this.#counted += items.length
+      for (const [place, item] of history.items.entries()) this.#places.set(item, place)
+    } else if (this.#budget) await this.#count(this.#budget)
+  }
+
+  async #fit(
+    budget: HistoryBudget,
+    context: readonly ContextPiece[],
+    output: JsonObject | undefined,
+  ): Promise<FittedRequest> {
+    const { visible } = this.#parts
+    const request = { instructions: this.instructions, tools: definitionsOf(this.tools), context }
+    const fitted = await budget.fit({ ...request, ...(output && { output }) })
+    const { report } = fitted
+    this.items = fitted.items
+    // The model needs tools to read a handle, until it is dropped.
+    for (const id of report.turnedToHandles) visible.showHandle(id)
+    visible.hide(fitted.dropped.flatMap(callIds))
+    this.#shed.handles.push(...report.turnedToHandles)
+    this.#shed.dropped.push(...fitted.dropped.flatMap((item) => this.#places.get(item) ?? []))
+    for (const { id, text } of context) {
+      if (report.droppedContext.includes(id)) this.#dropped.add(text)
+    }
+    for (const item of fitted.dropped)
+      if (isContext(item)) this.#dropped.add(spokenText(item.parts))
+    return fitted
+  }
+
+  async #count(budget: HistoryBudget): Promise<void> {
+    const { items } = this.history
+    const { shown, shed } = this.#parts.state
+    for (; this.#counted < items.length; this.#counted++) {
+      const item = items[this.#counted] as HistoryItem
+      this.#places.set(item, this.#counted)
+      if (shed.dropped.has(this.#counted)) {
+        budget.skip(item)
+        continue
+      }
+      const call = item.type === 'call' ? shown.get(item.id) : undefined
+      const isHandle = item.type === 'call' && shed.handles.has(item.id)
+      await budget.append(item, call, { message: messageAfter(items, this.#counted), isHandle })
+    }
+    this.items = budget.items
+  }
+}
+
+const callIds = (item: HistoryItem | undefined): readonly string[] =>
+  item?.type === 'call' || item?.type === 'openCall' ? [item.id] : []
+
+const isContext = (item: HistoryItem | undefined): item is MessageItem =>
+  item?.type === 'message' && item.context !== undefined
+
+/** The place of the user's message that context belongs to, if it stands before one. */
+function messageAfter(items: readonly HistoryItem[], from: number): number | undefined {
+  if (!isContext(items[from])) return undefined
+  let at = from
+  while (isContext(items[at])) at++
+  const next = items[at]
+  return next?.type === 'message' && next.role === 'user' ? at : undefined
+}

@@ -1,0 +1,125 @@
+import { forgeTools } from '../../artifacts/forge-tools.ts'
+import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
+import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
+import type { ToolCall } from '../../records/tool-call.ts'
+import { isArtifact } from '../../spool/artifact.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { ToolRegistry } from '../../tools/tool-registry.ts'
+import { shownId } from '../log/call-state.ts'
+import type { Fact } from '../log/fact.ts'
+import { holdsArtifacts } from '../log/log-state.ts'
+
+/** How many of the newest calls a request offers to artifact tools. */
+const VISIBLE_CALLS = 64
+
+/**
+ * The settled calls that requests show, and the tools to read their results. Providers cache and bind what stands at the
+ * beginning of a request, so these tools stay the same: they do not name the calls.
+ */
+export class VisibleCalls {
+  /** The calls whose results are shown as handles. */
+  readonly #handles = new Set<string>()
+  #shown: ToolCall[] = []
+  #artifacts: ToolCall[] = []
+  readonly #places = new Map<string, number>()
+  readonly #hidden = new Set<string>()
+  readonly #own: ToolRegistry
+  /** Whether some tool may give a handle: then there are tools to read one from the first request on. */
+  readonly #mayGiveHandles: boolean
+  /** The classes that handles may have, and others of which there was one. */
+  readonly #classes: Set<unknown>
+  #forged: ToolRegistry | undefined
+
+  constructor(own: ToolRegistry, artifacts: readonly unknown[] = []) {
+    const givers = own.list.filter(({ inline }) => inline !== true)
+    this.#own = own
+    this.#mayGiveHandles = givers.length > 0
+    const given = this.#mayGiveHandles ? [...givers.map(classOf), ...artifacts] : []
+    this.#classes = new Set([SpooledArtifact, ...given])
+  }
+
+  apply(facts: readonly Fact[]): void {
+    for (const fact of facts) {
+      if (fact.kind === 'settlement') this.#add(fact.record)
+      else if (fact.kind === 'call') this.#placeOf(fact.call.item.id)
+      else if (fact.kind === 'item') this.#placeOf(fact.id)
+    }
+  }
+
+  /** The place of a call among those that were asked for. Imported calls have the place of their record. */
+  #placeOf(id: string): number {
+    const known = this.#places.get(id)
+    if (known !== undefined) return known
+    this.#places.set(id, this.#places.size)
+    return this.#places.size - 1
+  }
+
+  /** Calls that run side by side settle in any order. */
+  #insert(calls: ToolCall[], record: ToolCall): void {
+    const place = this.#placeOf(shownId(record))
+    const isBefore = (call: ToolCall) => this.#placeOf(shownId(call)) <= place
+    calls.splice(calls.findLastIndex(isBefore) + 1, 0, record)
+    if (calls.length > VISIBLE_CALLS) calls.shift()
+  }
+
+  #add(record: ToolCall): void {
+    if (this.#hidden.has(shownId(record))) return
+    this.#insert(this.#shown, record)
+    // Answers of artifact tools do not count, so that a long search never pushes out its own subject.
+    if (!holdsArtifacts(record) || record.fromArtifactTool) return
+    this.#insert(this.#artifacts, record)
+  }
+
+  /** Requests show the result of this call as a handle: the model needs tools to read it. */
+  showHandle(id: string): void {
+    this.#handles.add(id)
+    const record = this.#artifacts.find((call) => shownId(call) === id)
+    for (const Class of record === undefined ? [] : classesIn(record)) {
+      if (this.#classes.has(Class)) continue
+      this.#classes.add(Class)
+      this.#forged = undefined
+    }
+  }
+
+  /** In the order asked. A copy: the caller may sort or cut it. */
+  get calls(): readonly ToolCall[] {
+    return [...this.#shown]
+  }
+
+  /** Requests no longer show these calls. Their stored results stay. */
+  hide(ids: readonly string[]): void {
+    if (ids.length === 0) return
+    for (const id of ids) {
+      this.#hidden.add(id)
+      this.#handles.delete(id)
+    }
+    const isShown = (call: ToolCall) => !this.#hidden.has(shownId(call))
+    this.#shown = this.#shown.filter(isShown)
+    this.#artifacts = this.#artifacts.filter(isShown)
+  }
+
+  /** The tools on offer: the runner's own, and artifact tools if something is or may be shown as a handle. */
+  get tools(): ToolRegistry {
+    if (!this.#mayGiveHandles && this.#handles.size === 0) return this.#own
+    this.#forged ??= this.#forge()
+    return this.#forged
+  }
+
+  #forge(): ToolRegistry {
+    const calls = () => this.#artifacts[Symbol.iterator]()
+    const forged = forgeTools(
+      { turnToolCalls: { [Symbol.iterator]: calls } },
+      { classes: this.#classes, fits: () => true },
+    )
+    const tools = new ToolRegistry(this.#own).merge(forged)
+    Object.freeze(tools)
+    return tools
+  }
+}
+
+/** The class of a tool's results; text or JSON unless it names one. */
+const classOf = ({ artifactConstructor }: Tool): unknown =>
+  artifactConstructor?.() ?? SpooledJsonArtifact
+
+const classesIn = ({ results }: ToolCall): readonly unknown[] =>
+  [results].flat().flatMap((each) => (isArtifact(each) ? each.constructor : []))

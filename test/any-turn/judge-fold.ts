@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util'
+import { memorySpool } from '../../src/spool/memory-spool.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ConversationLog } from '../../src/turn/log/conversation-log.ts'
+import { type Fact, factOf } from '../../src/turn/log/fact.ts'
+import { LogState } from '../../src/turn/log/log-state.ts'
+import { resultSpool } from '../../src/turn/log/small-results.ts'
+import { History } from '../../src/turn/request/history.ts'
+import { presentationOf } from '../../src/turn/request/presentation.ts'
+import type { Ledger } from './ledger.ts'
+
+/** A log while a turn commits to it, and every fact that its followers were given. */
+interface Live {
+  readonly log: ConversationLog
+  readonly facts: Fact[]
+}
+
+const lives = new Map<string, Live>()
+
+// A turn keeps its log to itself. Its history is the first to follow it: that is the moment to follow it too. The history
+// itself is no use here: one that is asked after an abort no longer reads results.
+const follow = ConversationLog.prototype.follow
+ConversationLog.prototype.follow = function (follower) {
+  follow.call(this, follower)
+  if (!(follower instanceof History)) return
+  const facts: Fact[] = []
+  lives.set(this.id, { log: this, facts })
+  follow.call(this, { apply: (more) => void facts.push(...more) })
+}
+
+/** No turn of these conversations is compared: somebody else wrote to them, or their process died. */
+export function forgetFolds(conversation: string): void {
+  for (const id of lives.keys()) if (isOf(id, conversation)) lives.delete(id)
+}
+
+/** What turns know from committing is what the next process knows from reading. */
+export async function judgeFold(
+  ledger: Ledger,
+  store: Store,
+  conversation: string,
+  keyOf: (id: string) => Uint8Array | undefined,
+): Promise<void> {
+  for (const [id, { log, facts: told }] of lives) {
+    if (!isOf(id, conversation)) continue
+    const there = await store.conversation(id)
+    // A turn inside one that was aborted may still be at work.
+    if (there === undefined || there.holder !== undefined) continue
+    const secret = keyOf(id) ?? (await store.key(id))
+    const state = new LogState()
+    const [live, read] = [told, []].map((facts) => {
+      const history = new History(presentationOf(secret, id), () => {})
+      history.apply(facts)
+      return history
+    }) as [History, History]
+    const spool = resultSpool(store, store.spool ?? memorySpool())
+    for await (const entry of store.entries(id)) {
+      const facts = [factOf(entry, { spool })]
+      state.apply(facts)
+      read.apply(facts)
+    }
+    // What a turn has seen is stored with its first response: before that, nothing rests on it.
+    state.seeUnrecorded(log.state.unrecorded ?? 'developer')
+    const [known, again] = [stateText(log.state), stateText(state)]
+    ledger.check(
+      isDeepStrictEqual(known, again),
+      `${id}: committed ${show(known)}, read ${show(again)}`,
+    )
+    const [shown, shownAgain] = [await live.render(), await read.render()].map(itemTexts)
+    const isSame = isDeepStrictEqual(shown, shownAgain)
+    ledger.check(isSame, `${id}: shown ${show(shown)}, after a restart ${show(shownAgain)}`)
+  }
+  forgetFolds(conversation)
+}
+
+const isOf = (id: string, conversation: string) =>
+  id === conversation || id.startsWith(`${conversation}/`)
+
+const show = (value: unknown) => JSON.stringify(value)
+
+/** A call that is open was heard of before it was stored; nothing else in a state depends on when it was read. */
+const stateText = ({ open, records, shown, taint, recent, end, doubts, shed }: LogState) =>
+  plain({
+    open: [...open].map(([id, { call, ...state }]) => {
+      const { askedAt: _, isUnfinished = false, ...asked } = call
+      return [id, { ...state, call: { ...asked, isUnfinished } }]
+    }),
+    records,
+    shown: [...shown.keys()],
+    taint,
+    recent,
+    end,
+    doubts: doubts.map(({ id }) => id),
+    shed: [...shed.handles, ...shed.dropped],
+  })
+
+/** Arguments as text: the order of their keys goes into requests. */
+const itemTexts = (items: readonly object[]) =>
+  items.map((item) => ({
+    ...(plain(item) as object),
+    args: show('args' in item ? item.args : null),
+  }))
+
+const plain = (value: unknown): unknown => JSON.parse(show(value))

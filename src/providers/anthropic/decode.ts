@@ -66,12 +66,24 @@ function history(
     } else {
       builder.endResponse()
       if (role === 'user') readContent(message?.['content'], 'user', reading)
-      else if (role === 'system')
-        builder.message('system', decodeContent(message?.['content'], key))
+      else if (message !== undefined && role === 'system') readSystem(message, reading)
       else builder.raw(value, 'user')
     }
   }
   return { items: withContainer(builder.items, request['container'], context) }
+}
+
+/**
+ * A message of the operator inside the conversation. Changes of tools and of settings mean nothing to other providers: they
+ * get its texts, and this one gets the message as it came.
+ */
+function readSystem(message: JsonObject, { builder, key }: Reading): void {
+  const { role: _, content, ...members } = message
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
+  const texts = blocks.filter((block) => asObject(block)?.['type'] === 'text')
+  const isPlain = texts.length === blocks.length && Object.keys(members).length === 0
+  if (texts.length === 0) builder.raw(message, 'user')
+  else builder.message('system', decodeContent(texts, key), isPlain ? undefined : { message })
 }
 
 /** A response that ended. */

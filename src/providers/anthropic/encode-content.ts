@@ -3,6 +3,7 @@ import type { EncodeContext } from '../../model/wire/encode-groups.ts'
 import { asObject, asText } from '../../model/wire/wire-value.ts'
 import type { CallItem, ContentPart, MessageItem } from '../../records/history-item.ts'
 import { encodeMedia, namedMedia } from './content.ts'
+import { isOnlyInMessages } from './server-tools.ts'
 import { API, type BlockParam } from './wire.ts'
 
 type Result = Anthropic.Beta.BetaToolResultBlockParam
@@ -20,13 +21,26 @@ const IN_RESULT: ReadonlySet<string> = new Set<ResultContent['type']>([
 const IN_MESSAGE: Readonly<Record<MessageItem['role'], ReadonlySet<string>>> = {
   user: new Set(['document', 'image', 'search_result', 'text']),
   assistant: new Set(['text']),
-  system: new Set(['text', 'tool_addition', 'tool_removal']),
+  system: new Set(['text']),
 }
+/** What has a place of its own and must not come to stand in another. */
+const PLACED: ReadonlySet<string> = new Set([...IN_RESULT, ...IN_MESSAGE.user])
 
 /** The blocks of a message. Blank texts are refused and say nothing. */
 export function encodeParts(item: MessageItem, context: EncodeContext): BlockParam[] {
   const { role, parts } = item
-  return encodeAll(parts, context, IN_MESSAGE[role])
+  const blocks = encodeAll(parts, context, IN_MESSAGE[role])
+  return role === 'user' ? blocks.map(withoutCitations) : blocks
+}
+
+/** API version 2026-10-21 refuses citations in what a person says, which older versions took. */
+function withoutCitations(block: BlockParam): BlockParam {
+  if (block.type === 'text') {
+    const { citations, ...rest } = block
+    return citations?.length ? rest : block
+  }
+  if (block.type !== 'search_result' || !Array.isArray(block.content)) return block
+  return { ...block, content: block.content.map((text) => withoutCitations(text) as typeof text) }
 }
 
 /** The block that answers a call of the runner's. */
@@ -77,7 +91,8 @@ function encodePart(
   const type = asText(own?.['type'])
   // A block that says more than its text was kept whole.
   if (own?.['type'] !== undefined && type !== 'text') {
-    if (type !== undefined && allowed.has(type)) return own as unknown as BlockParam
+    const isNew = type && !PLACED.has(type) && !isOnlyInMessages(type)
+    if (type && (isNew || allowed.has(type))) return own as unknown as BlockParam
     return { type: 'text', text: part.type === 'text' ? part.text : namedMedia(part) }
   }
   if (part.type === 'text') return { type: 'text', text: part.text, ...own }

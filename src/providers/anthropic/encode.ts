@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../core/json/json.ts'
 import {
   type EncodeContext,
   type EncodeOptions,
@@ -61,8 +62,11 @@ export function encodeHistory(
   }
 }
 
+/** A message of the operator that may stand in the system prompt: one with more than texts has its place. */
 const isSystem = (item: HistoryItem): item is MessageItem =>
-  item.type === 'message' && item.role === 'system'
+  item.type === 'message' &&
+  item.role === 'system' &&
+  asObject(item.providerData?.data)?.['message'] === undefined
 
 function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): MessageParam[] {
   if (group.kind === 'input') return encodeInput(group.item, context)
@@ -90,10 +94,14 @@ function encodeGroup(group: Group, context: EncodeContext, calls: ServerCalls): 
 
 function encodeInput(item: HistoryItem, context: EncodeContext): MessageParam[] {
   if (item.type === 'raw') {
+    const message = ownMessage(item.api === API ? item.value : undefined)
+    if (message !== undefined) return [message]
     const content = encodeRaw(item, context)
     return content.length > 0 ? [{ role: 'user', content }] : []
   }
   if (item.type !== 'message') return []
+  const own = ownMessage(asObject(context.own(item.providerData))?.['message'])
+  if (own !== undefined) return [own]
   const content = encodeParts(item, context)
   if (content.length === 0) {
     context.leftOut('message', `A message of the ${item.role} says nothing and was left out.`)
@@ -101,6 +109,12 @@ function encodeInput(item: HistoryItem, context: EncodeContext): MessageParam[] 
   }
   if (item.role !== 'system') return [{ role: 'user', content: asShorthand(content) }]
   return [{ role: 'system', content: asShorthand(content as TextParam[]) }]
+}
+
+/** A whole message that goes back as it came. */
+function ownMessage(value: JsonValue | undefined): MessageParam | undefined {
+  const message = asObject(value)
+  return asText(message?.['role']) ? (message as unknown as MessageParam) : undefined
 }
 
 function encodeResponseItem(

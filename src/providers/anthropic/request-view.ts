@@ -16,6 +16,8 @@ export interface MessageView {
   readonly path: string
   readonly index: number
   readonly blocks: readonly BlockView[]
+  /** True for a message of the operator that only sets something, and for one of a role that we do not know. */
+  readonly mayBeEmpty: boolean
 }
 
 export interface BlockView {
@@ -26,6 +28,8 @@ export interface BlockView {
   readonly message: number
 }
 
+const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system'])
+
 /** Reads any payload as a request; odd members break rules, not the reading. */
 export function viewOf(payload: unknown): RequestView {
   const request = asObject(payload) ?? {}
@@ -34,7 +38,12 @@ export function viewOf(payload: unknown): RequestView {
     const message = asObject(value)
     const role = asText(message?.['role']) ?? ''
     const path = `messages.${index}`
-    return { role, path, index, blocks: blockViews(message?.['content'], role, path, index) }
+    // What a new role may hold is not known.
+    const isNew = role !== '' && !ROLES.has(role)
+    const blocks = isNew ? [] : blockViews(message?.['content'], role, path, index)
+    const settings = asObject(message?.['output_config']) ?? {}
+    const mayBeEmpty = isNew || (role === 'system' && Object.keys(settings).length > 0)
+    return { role, path, index, blocks, mayBeEmpty }
   })
   return {
     request,

@@ -32,6 +32,24 @@ export function isServerResult(type: unknown): boolean {
   return typeof type === 'string' && type.endsWith('_tool_result')
 }
 
+const ONLY_IN_MESSAGES: ReadonlySet<string> = new Set([
+  'compaction',
+  'container_upload',
+  'fallback',
+  'mcp_tool_listing',
+  'redacted_thinking',
+  'thinking',
+  'tool_addition',
+  'tool_removal',
+])
+
+/** True for blocks that a result cannot hold. What we do not know may be new. */
+export function isOnlyInMessages(type: string): boolean {
+  return (
+    isCall(type) || isServerResult(type) || type === 'tool_result' || ONLY_IN_MESSAGES.has(type)
+  )
+}
+
 /** The `server_tool_use` whose code made this call; undefined for a call that the model made itself. */
 export function codeCaller(block: object): string | undefined {
   const caller = asObject((block as { caller?: unknown }).caller)

@@ -4,6 +4,7 @@ import type { BlockView, RequestView } from './request-view.ts'
 import {
   CLIENT_ID,
   isCall,
+  isOnlyInMessages,
   isServerResult,
   isServerUse,
   SERVER_ID,
@@ -14,15 +15,6 @@ const MAX_MESSAGES = 100_000
 const MAX_CACHE_BREAKPOINTS = 4
 
 const THINKING: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
-const RESULT_CONTENT: ReadonlySet<string> = new Set([
-  'browser_state',
-  'document',
-  'image',
-  'search_result',
-  'text',
-  'tool_reference',
-])
-
 const isUse = ({ type }: BlockView) => isCall(type)
 
 /** The id that a block carries, and the pattern that it must match. */
@@ -115,6 +107,28 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
     },
   },
   {
+    rule: 'user-citations',
+    prevents: 'a 400 of API version 2026-10-21 for a text of the user that has citations',
+    *check({ blocks }) {
+      for (const { block, type, role, path } of blocks) {
+        if (role !== 'user') continue
+        const texts = type === 'search_result' ? asList(block['content']) : [block]
+        const isCiting = texts.some((text) => asList(asObject(text)?.['citations']).length > 0)
+        if (isCiting) yield { path, message: 'only a text of the assistant has citations' }
+      }
+    },
+  },
+  {
+    rule: 'tool-change-role',
+    prevents: '`tool_addition` and `tool_removal` blocks can only be in `system` messages',
+    *check({ blocks }) {
+      for (const { type, role, path } of blocks) {
+        if ((type !== 'tool_addition' && type !== 'tool_removal') || role === 'system') continue
+        yield { path, message: `\`${type}\` stands in a message of the ${role}` }
+      }
+    },
+  },
+  {
     rule: 'encrypted-content',
     prevents: 'web_search_result.encrypted_content: Field required',
     *check({ blocks }) {
@@ -164,8 +178,9 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
     rule: 'empty-message',
     prevents: 'messages.N: all messages must have non-empty content',
     *check({ messages }) {
-      for (const { blocks, path } of messages) {
-        if (blocks.length === 0) yield { path: `${path}.content`, message: 'is empty' }
+      for (const { blocks, path, mayBeEmpty } of messages) {
+        if (blocks.length === 0 && !mayBeEmpty)
+          yield { path: `${path}.content`, message: 'is empty' }
       }
     },
   },
@@ -177,7 +192,8 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
         if (type !== 'tool_result' && type !== 'mcp_tool_result') continue
         for (const [index, value] of asList(block['content']).entries()) {
           const tag = asText(asObject(value)?.['type']) ?? ''
-          if (type === 'tool_result' ? RESULT_CONTENT.has(tag) : tag === 'text') continue
+          if (type === 'tool_result' ? tag !== '' && !isOnlyInMessages(tag) : tag === 'text')
+            continue
           yield { path: `${path}.content.${index}`, message: `a result cannot hold \`${tag}\`` }
         }
       }

@@ -63,6 +63,8 @@ const BROKEN: Readonly<Record<string, unknown>> = {
   'result-role': [question, assistant(result('a'))],
   'assistant-role': [user({ type: 'thinking', thinking: 'x', signature: 's' }, text('x'))],
   'assistant-media': [question, assistant({ type: 'image', source: {} })],
+  'user-citations': [user({ ...text('x'), citations: [{ type: 'char_location' }] })],
+  'tool-change-role': [user({ type: 'tool_removal', tool: {} })],
   'encrypted-content': [
     question,
     assistant(server('srvtoolu_1'), found('srvtoolu_1', [{ type: 'web_search_result' }])),
@@ -74,7 +76,7 @@ const BROKEN: Readonly<Record<string, unknown>> = {
   'result-content': [
     question,
     assistant(use('a')),
-    user(result('a', { content: [{ type: 'video' }] })),
+    user(result('a', { content: [{ type: 'thinking' }] })),
   ],
   'cache-breakpoints': [user(cached, cached, cached, cached, cached)],
   'message-count': Array.from({ length: 100_001 }, () => question),
@@ -114,6 +116,12 @@ describe('validateRequest', () => {
         messages: [question, assistant(code, use('a', { caller })), user(result('a'))],
       },
     ],
+    [
+      'a new block in a result',
+      [question, assistant(use('a')), user(result('a', { content: [{ type: 'video' }] }))],
+    ],
+    ['settings of the operator', [question, { role: 'system', output_config: { effort: 'low' } }]],
+    ['a text that cites nothing', [user({ ...text('x'), citations: [] })]],
     ['nothing', {}],
     ['a request', { messages: [question], system: 'x' }],
   ])('lets %s pass', (_, payload) => {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import { broken } from '../../../model/sse.ts'
 import { asObject, asText } from '../../../model/wire/wire-value.ts'
-import { askedOf, type ChatCall } from './wire.ts'
+import { askedOf, type ChatCall, isNewKind } from './wire.ts'
 
 /** A call under way. */
 export interface CallSlot {
@@ -13,6 +13,8 @@ export interface CallSlot {
   readonly pieces: string[]
   /** Arguments that came as an object, against the protocol. */
   whole: JsonObject | undefined
+  /** The name of a kind that we do not know. */
+  newKind: string | undefined
   extras: JsonObject
 }
 
@@ -39,6 +41,7 @@ export class CallPieces {
     if (slot.id === '') slot.id = id
     if (slot.tool === '') slot.tool = tool
     if (kind === 'custom') slot.kind = kind
+    if (isNewKind(piece)) slot.newKind = asText(piece.type)
     if (delta !== '') slot.pieces.push(delta)
     slot.whole = asObject(content) ?? slot.whole
     for (const name in piece) if (!READ.has(name)) this.#keep(slot, name, piece[name])
@@ -47,7 +50,8 @@ export class CallPieces {
 
   /** The calls as a whole response would hold them, in the order in which they were first seen. */
   calls(): JsonObject[] {
-    return this.#slots.map(({ id, tool, kind, pieces, whole, extras }) => {
+    return this.#slots.map(({ id, tool, kind, pieces, whole, newKind, extras }) => {
+      if (newKind !== undefined) return { id, type: newKind, ...extras }
       const text = pieces.join('')
       const asked = kind === 'custom' ? { input: text } : { arguments: whole ?? text }
       return { id, type: kind, [kind]: { name: tool, ...asked }, ...extras }
@@ -69,6 +73,7 @@ export class CallPieces {
       kind: 'function',
       pieces: [],
       whole: undefined,
+      newKind: undefined,
       extras: {},
     }
     this.#slots.push(slot)

@@ -4,7 +4,14 @@ import { asList, asObject, asText, without } from '../../../model/wire/wire-valu
 import type { ContentPart } from '../../../records/history-item.ts'
 import { decodeContent } from './content.ts'
 import { reasoningOf } from './reasoning.ts'
-import { askedOf, type ChatCall, type ChatFunction, type ChatMessage, isEmptyCall } from './wire.ts'
+import {
+  askedOf,
+  type ChatCall,
+  type ChatFunction,
+  type ChatMessage,
+  isEmptyCall,
+  isNewKind,
+} from './wire.ts'
 
 /** Adds one message to the history. */
 export type MessageReader = (message: ChatMessage, builder: HistoryBuilder, api: string) => void
@@ -70,11 +77,17 @@ export function readAssistant(message: ChatMessage, builder: HistoryBuilder, api
   const apart = Object.keys(reasoning?.members ?? {})
   const rest = present(without(message, 'tool_calls', 'function_call', ...apart))
   if (parts.length > 0) builder.message('assistant', parts, { message: rest })
-  const { role: _, content: __, ...extras } = rest
+  const { role: _, content, ...others } = rest
+  // Content that cannot be read has no other place either.
+  const extras = asList(content).length > 0 ? { content: content ?? null, ...others } : others
   const bare = parts.length === 0 && Object.keys(extras).length > 0 ? { message: extras } : {}
-  asList(message.tool_calls).forEach((call, index) => {
+  const calls = asList(message.tool_calls)
+  calls.forEach((call, index) => {
     readCall(asObject(call) ?? {}, builder, index === 0 ? bare : {})
   })
+  if (parts.length === 0 && calls.length === 0 && asList(content).length > 0) {
+    builder.raw({ role: 'assistant', ...rest }, 'assistant')
+  }
   const legacy: ChatFunction | undefined = asObject(message.function_call)
   if (legacy !== undefined && !isEmptyCall(legacy)) readFunctionCall(legacy, builder)
 }
@@ -89,6 +102,7 @@ const CALL_MEMBERS = ['index', 'id', 'type', 'function', 'custom']
 
 /** Reads one call. `extras` is what must go back with the message and has no other place. */
 export function readCall(call: ChatCall, builder: HistoryBuilder, extras: JsonObject = {}): void {
+  if (isNewKind(call)) return readNewCall(call, builder, extras)
   const { kind, asked } = askedOf(call)
   const tool = asText(asked.name) ?? ''
   const others = without(call, ...CALL_MEMBERS)
@@ -104,6 +118,20 @@ export function readCall(call: ChatCall, builder: HistoryBuilder, extras: JsonOb
     callId: asText(call.id),
     pairKeys: [`name:${tool}`, 'type:tool_call'],
     ...(Object.keys(data).length > 0 && { data }),
+  })
+}
+
+/** A call of a kind that we do not know: no tool of ours has its name, and it goes back as it came. */
+function readNewCall(call: ChatCall, builder: HistoryBuilder, extras: JsonObject): void {
+  const type = asText(call.type) ?? ''
+  builder.call({
+    type,
+    tool: type,
+    args: {},
+    executedBy: 'runner',
+    callId: asText(call.id),
+    pairKeys: ['type:tool_call'],
+    data: { ...extras, whole: without(call, 'index') },
   })
 }
 

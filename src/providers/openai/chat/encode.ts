@@ -126,11 +126,14 @@ function encodeAssistant(
     }
   }
   const text = texts.join('\n')
+  const [only] = items
+  if (items.length === 1 && only?.type === 'raw' && only.api === API) return asObject(only.value)
   // Neither content nor calls: the wire refuses such a message, and it would say nothing.
   if (text === '' && calls.length === 0) return undefined
   const own = sendable(members, quirks)
   const stands = own['refusal'] !== undefined || own['audio'] !== undefined
-  const isOwnContent = texts.length === 1 && (isContent(own['content']) || stands)
+  const isUnread = texts.length === 0 && Array.isArray(own['content'])
+  const isOwnContent = isUnread || (texts.length === 1 && (isContent(own['content']) || stands))
   const said = {
     role: 'assistant',
     content: text === '' ? quirks.emptyContent : text,
@@ -176,8 +179,11 @@ function isOwn(wire: CallItem['wire'], type: string): boolean {
 }
 
 function encodeCall(call: CallItem, context: EncodeContext, quirks: ChatQuirks): JsonObject {
-  const extras = asObject(asObject(context.own(call.providerData))?.['call'])
+  const data = asObject(context.own(call.providerData))
+  const extras = asObject(data?.['call'])
   const id = context.callId(call)
+  const whole = asObject(data?.['whole'])
+  if (whole !== undefined) return { ...whole, id }
   if (isOwn(call.wire, 'custom') && typeof call.args['input'] === 'string') {
     const name = fitName(call.tool, NAME_REFUSED, quirks.maxNameLength)
     const custom = { name, input: call.args['input'] }

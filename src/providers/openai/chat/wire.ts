@@ -39,6 +39,15 @@ export function askedOf(call: ChatCall): { kind: 'function' | 'custom'; asked: C
   return { kind: 'function', asked: named ?? {} }
 }
 
+/** True for a call that is neither a function's nor a custom one. */
+export function isNewKind(call: ChatCall): boolean {
+  const { type } = call
+  if (typeof type !== 'string' || type === '' || type === 'function' || type === 'custom') {
+    return false
+  }
+  return asObject(call.function) === undefined && asObject(call.custom) === undefined
+}
+
 /** True when a `function_call` names no function and has no arguments: some servers always send one. */
 export function isEmptyCall({ name, arguments: args }: ChatFunction): boolean {
   return !name && !args

@@ -142,4 +142,25 @@ describe('encodeGroups', () => {
     expect(isSent([open, result])).toEqual(['[1]'])
     expect(isSent([result, open])).toEqual(['null'])
   })
+
+  it('gives a result that came later to its call, where the wire lets none wait', () => {
+    const { result, ...asked } = call('a', { response: 'r1' })
+    const items = [asked, message('user'), call('a2', { resultOnly: true, wire: asked.wire })]
+    expect(groupsOf(...items)).toEqual({ entries: ['[a]', 'input'], repairs: [] })
+    expect(result).toBeDefined()
+  })
+
+  it('gives results of a reused id to the calls of the latest response, in order', () => {
+    const open = (id: string, response: string) => {
+      const { result: _, ...asked } = call(id, { response })
+      return { ...asked, wire: { ...asked.wire, callId: 'same' } }
+    }
+    const late = (id: string, isError: boolean) => ({
+      ...call(id, { resultOnly: true, result: { isError, parts: [] } }),
+      wire: open('a', 'r1').wire,
+    })
+    const items = [open('a', 'r1'), open('b', 'r2'), open('c', 'r2'), message('user')]
+    const { entries } = groupsOf(...items, late('d', true), late('e', false))
+    expect(entries).toEqual(['[a!]', '[b! c]', 'input'])
+  })
 })

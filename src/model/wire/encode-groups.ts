@@ -38,6 +38,10 @@ export interface EncodeContext {
   rawItems(call: CallItem | OpenCallItem): readonly JsonValue[] | undefined
   /** The pairing id of a call in this request. */
   callId(call: CallItem | OpenCallItem): string
+  /** True for a call without result that this wire lets wait. */
+  isWaiting(call: CallItem): boolean
+  /** True for a result in a place of its own, whose call the request holds without one. */
+  isLate(result: CallItem): boolean
   /**
    * The result of a runner's call; a missing one is made up as an error and reported, and so is one without its call,
    * unless something else in the request stands for the call.
@@ -49,6 +53,8 @@ export interface EncodeContext {
 export interface GroupOptions<Entry> extends EncodeOptions {
   readonly api: string
   readonly ids: IdRules
+  /** Whether this wire lets a call wait: its result may come in any later request. */
+  mayWait?(call: CallItem): boolean
   /** Turns one group into wire entries (items, messages, contents). */
   encodeGroup(group: Group, context: EncodeContext): readonly Entry[]
 }
@@ -63,9 +69,10 @@ export function encodeGroups<Entry>(
   items: readonly HistoryItem[],
   options: GroupOptions<Entry>,
 ): Entry[] {
-  const { groups, late } = groupItems(items)
+  const grouped = groupItems(items, (call) => options.mayWait?.(call) === true)
+  const { groups } = grouped
   const opened = new Set<string>()
-  const context = contextFor(options, opened, late)
+  const context = contextFor(options, opened, grouped)
   return groups.flatMap((group) => {
     for (const item of group) {
       if (item.type === 'openCall' && item.wire.callId !== undefined) opened.add(item.wire.callId)
@@ -84,11 +91,19 @@ interface GroupedItems {
   readonly groups: readonly HistoryItem[][]
   /** Results that came apart from their calls. */
   readonly late: ReadonlyMap<CallItem, CallResult>
+  /** Results that stay in their own place, each with the call that waited for it. */
+  readonly waited: ReadonlyMap<CallItem, CallItem>
+  mayWait(call: CallItem): boolean
 }
 
-function groupItems(items: readonly HistoryItem[]): GroupedItems {
+function groupItems(
+  items: readonly HistoryItem[],
+  mayWait: (call: CallItem) => boolean,
+): GroupedItems {
   const groups: HistoryItem[][] = []
   const late = new Map<CallItem, CallResult>()
+  const waited = new Map<CallItem, CallItem>()
+  const waiting = new WaitingCalls()
   const seen = new Set<HistoryItem>()
   let group: HistoryItem[] = []
   for (const given of items) {
@@ -96,10 +111,12 @@ function groupItems(items: readonly HistoryItem[]): GroupedItems {
     const item = seen.has(given) ? { ...given } : given
     seen.add(given)
     if (isLooseResult(item) && item.result !== undefined) {
-      const call = waitingCall(item.wire, group, late)
-      if (call !== undefined) {
+      const found = waiting.take(item.wire)
+      if (found !== undefined && found.group !== group && mayWait(found.call)) {
+        waited.set(item, found.call)
+      } else if (found !== undefined) {
         // Beside the call, not on a copy of it: its id is kept for the object.
-        late.set(call, item.result)
+        late.set(found.call, item.result)
         continue
       }
     }
@@ -108,25 +125,31 @@ function groupItems(items: readonly HistoryItem[]): GroupedItems {
       groups.push(group)
     }
     group.push(item)
+    if (item.type === 'call' && item.result === undefined) waiting.add(item, group)
   }
-  return { groups, late }
+  return { groups, late, waited, mayWait }
 }
 
-/** The call of this group that has no result yet and goes by this id. */
-function waitingCall(
-  { api, callId }: WireReference,
-  group: readonly HistoryItem[],
-  late: ReadonlyMap<CallItem, CallResult>,
-): CallItem | undefined {
-  if (callId === undefined) return undefined
-  return group.find(
-    (other): other is CallItem =>
-      other.type === 'call' &&
-      other.result === undefined &&
-      !late.has(other) &&
-      other.wire.api === api &&
-      other.wire.callId === callId,
-  )
+/** Calls without results, by what a result names its call with. */
+class WaitingCalls {
+  readonly #byId = new Map<string, { readonly call: CallItem; readonly group: object }[]>()
+
+  add(call: CallItem, group: object): void {
+    const { api, callId } = call.wire
+    if (callId === undefined) return
+    const key = `${api} ${callId}`
+    const calls = this.#byId.get(key)
+    if (calls === undefined) this.#byId.set(key, [{ call, group }])
+    else calls.push({ call, group })
+  }
+
+  /** Where ids are used again, the latest group's calls go first, and among those the earliest. */
+  take({ api, callId }: WireReference): { call: CallItem; group: object } | undefined {
+    const calls = callId === undefined ? [] : (this.#byId.get(`${api} ${callId}`) ?? [])
+    let at = calls.length - 1
+    while (at > 0 && calls[at - 1]?.group === calls[at]?.group) at--
+    return calls.splice(at, 1)[0]
+  }
 }
 
 /** A result that came without its call and belongs to one of the runner's. */
@@ -154,7 +177,7 @@ function isInput(item: HistoryItem): boolean {
 function contextFor<Entry>(
   options: GroupOptions<Entry>,
   opened: ReadonlySet<string>,
-  late: ReadonlyMap<CallItem, CallResult>,
+  { late, waited, mayWait }: GroupedItems,
 ): EncodeContext {
   // A provider that holds the calls already knows them by their ids, whatever those look like.
   const { takesBack: _, ...anyForm } = options.ids
@@ -182,7 +205,9 @@ function contextFor<Entry>(
       report({ kind: 'stray-result', item: call.id, message })
       return undefined
     },
-    callId: (call) => projection.of(call),
+    callId: (call) => projection.of((call.type === 'call' && waited.get(call)) || call),
+    isWaiting: (call) => call.result === undefined && !late.has(call) && mayWait(call),
+    isLate: (result) => waited.has(result),
     resultOf: (call, hasStandIn) => {
       if (call.resultOnly && options.continues !== true && !hasStandIn) {
         const message = `The result of \`${call.tool}\` came without its call; a call was added.`

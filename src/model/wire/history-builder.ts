@@ -42,6 +42,8 @@ export interface CallFacts extends SideFacts {
   /** A hybrid: call and result in one wire item. */
   readonly result?: ResultParts
   readonly gate?: ProviderGate
+  /** The conversation continues without its result, which then keeps its own place. */
+  readonly mayWait?: boolean
 }
 
 export interface ResultParts {
@@ -59,6 +61,7 @@ export interface ResultFacts extends SideFacts, ResultParts {
 export class HistoryBuilder {
   readonly #items: HistoryItem[] = []
   readonly #pairs = new PairTable()
+  readonly #waiting = new Set<number>()
   readonly #ids: IdLedger
   readonly #key: ProviderKey
   readonly #provider: string
@@ -144,6 +147,7 @@ export class HistoryBuilder {
       })
     }
     if (result === undefined) this.#pairs.open(index, this.#response, keysOf(facts))
+    if (facts.mayWait) this.#waiting.add(index)
   }
 
   result(facts: ResultFacts): void {
@@ -151,7 +155,7 @@ export class HistoryBuilder {
     const { isError, parts, data } = facts
     const echoed = data !== undefined && { providerData: providerData(this.#key, data) }
     const result: CallResult = { isError, parts, ...echoed }
-    if (index === undefined) return this.#resultOnly(facts, result)
+    if (index === undefined || this.#isLate(index)) return this.#resultOnly(facts, result)
     const call = this.#items[index] as CallItem | OpenCallItem
     const outputId = present(facts.itemId)
     const { gate: _, ...rest } = call as OpenCallItem
@@ -184,6 +188,13 @@ export class HistoryBuilder {
   /** True while some call of this side waits under this pair key. */
   isWaiting(executedBy: SideFacts['executedBy'], pairKey: string): boolean {
     return this.#pairs.waiting(keyFor(executedBy, pairKey)) !== undefined
+  }
+
+  /** True for a call that did not wait for its result: something else came between. */
+  #isLate(index: number): boolean {
+    if (!this.#waiting.has(index)) return false
+    const { response } = this.#items[index] as CallItem
+    return this.#items.slice(index + 1).some((item) => item.response !== response)
   }
 
   #resultOnly(facts: ResultFacts, result: CallResult): void {

@@ -30,7 +30,7 @@ export function readParts(parts: readonly JsonValue[], side: Side, reading: Read
       flush()
       reading.builder.thought(asText(part.text) ?? '', { part: part as JsonObject })
       isAfterCode = false
-    } else if (kind === 'inlineData' && isAfterCode) {
+    } else if (asObject(part.inlineData) !== undefined && kind === 'inlineData' && isAfterCode) {
       readPicture(part, reading)
     } else if (kind === 'text' || kind === 'inlineData' || kind === 'fileData') {
       if (part.text !== '' || Object.keys(part).length > 1 || isAlone(parts, side)) run.push(part)

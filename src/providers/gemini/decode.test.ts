@@ -13,6 +13,13 @@ const said = (role: string, ...texts: string[]) => [
 const call = { functionCall: { name: 'pay', args: {} } }
 
 describe('decode of generateContent', () => {
+  it('keeps a picture of code that is none as it came', () => {
+    const odd = { inlineData: '' }
+    const parts = [{ executableCode: { code: 'plot()' } }, odd]
+    const { items } = codec.decode({ contents: [{ role: 'model', parts }] })
+    expect(JSON.stringify(codec.encode(items))).toContain(JSON.stringify(odd))
+  })
+
   it.each([
     ['a text', 'Hi.'],
     ['a list of texts', [{ text: 'Hi.' }]],

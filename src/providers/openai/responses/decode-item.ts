@@ -32,6 +32,7 @@ const functionCall: ItemReader = (item, builder) => {
     itemId: id(item),
     pairKeys: [`name:${asText(item.name) ?? ''}`, 'type:function_call'],
     data: extras,
+    mayWait: item['async'] === true,
   })
 }
 
@@ -60,6 +61,7 @@ const customCall: ItemReader = (item, builder) =>
     itemId: id(item),
     pairKeys: [`type:custom_tool_call`],
     data: { item },
+    mayWait: item['async'] === true,
   })
 
 const shellCall: ItemReader = (item, builder, api) => {

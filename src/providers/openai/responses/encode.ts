@@ -12,6 +12,7 @@ import {
 } from '../../../model/wire/encode-groups.ts'
 import { foreignCallText, partsText } from '../../../model/wire/foreign-text.ts'
 import { fitName } from '../../../model/wire/name-projection.ts'
+import { ownData, type ProviderKey } from '../../../model/wire/provider-data.ts'
 import { asList, asObject, asText, without } from '../../../model/wire/wire-value.ts'
 import type {
   CallItem,
@@ -49,11 +50,18 @@ export function encodeHistory(
       ...options,
       api: dialect.api,
       ids: IDS,
+      mayWait: (call) => isAsync(call, { ...options, api: dialect.api }),
       encodeGroup: (group, context) => encodeGroup(group, context, dialect, sent),
     },
   )
   const told = items.findLast(isInstructions)
   return { ...(told !== undefined && { instructions: partsText(told.parts) }), input }
+}
+
+/** True for a call that the provider does not wait for, and that goes back to it saying so. */
+function isAsync({ providerData }: CallItem, key: ProviderKey): boolean {
+  const data = asObject(ownData(providerData, key))
+  return (asObject(data?.['item']) ?? data)?.['async'] === true
 }
 
 /** The `instructions` of an earlier request, which stood outside its `input`. */
@@ -73,8 +81,10 @@ function encodeGroup(
     const isRunners = item.type === 'call' && item.executedBy === 'runner'
     const isAlone = isRunners && item.resultOnly === true
     // What the provider stores, or a reference to it, stands for a call that is not here.
-    const isReferred = isAlone && !context.continues && sent.takeReference()
-    const isHeld = isReferred || (isAlone && context.continues)
+    const isReferred =
+      isAlone && !context.continues && !context.isLate(item) && sent.takeReference()
+    const isLate = isRunners && context.isLate(item)
+    const isHeld = isReferred || isLate || (isAlone && context.continues)
     const isReasoned = said.some(isStoredReasoning)
     const entries = isRunners
       ? isHeld
@@ -86,7 +96,9 @@ function encodeGroup(
       if (once !== undefined) said.push(once)
       else context.leftOut(item.type, 'An item that the request holds already was left out.')
     }
-    if (isRunners) outputs.push(...encodeOutput(item, context, dialect.api, isReferred))
+    if (isRunners && !context.isWaiting(item)) {
+      outputs.push(...encodeOutput(item, context, dialect.api, isReferred || isLate))
+    }
   }
   return [...withFollowers(said), ...outputs]
 }

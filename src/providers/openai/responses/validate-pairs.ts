@@ -28,6 +28,11 @@ function runsThere(item: JsonObject): boolean {
   return environment?.startsWith('container') === true
 }
 
+/** The output of such a call may come in any later request. */
+function isAsync({ type, async }: JsonObject): boolean {
+  return async === true && (type === 'function_call' || type === 'custom_tool_call')
+}
+
 /** A client's tool search may be answered by its own output or by that of a function. */
 function pairsOf(type: string, other: string | undefined): readonly string[] {
   if (type === 'tool_search_call') return ['tool_search_output', 'function_call_output']
@@ -77,7 +82,7 @@ export const PAIR_RULES: readonly WireRule<RequestView>[] = [
       for (const { item, path, type } of view.items) {
         const output = OUTPUT_OF.get(type)
         const callId = asText(item['call_id'])
-        if (output === undefined || runsThere(item)) continue
+        if (output === undefined || runsThere(item) || isAsync(item)) continue
         const isAnswered = pairsOf(type, output).some((each) => outputs.has(`${each} ${callId}`))
         if (callId !== undefined && isAnswered) continue
         yield { path, message: `\`${type}\` ${callId} has no \`${output}\`` }

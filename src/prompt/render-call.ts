@@ -7,7 +7,7 @@ import { Tokenizable } from '../text/tokenizable.ts'
 import { type CallRendererOptions, type CallRendering, RENDER_LIMITS } from './call-rendering.ts'
 import type { ItemForm } from './item-form.ts'
 import { artifactParts } from './render-artifacts.ts'
-import { mediaParts } from './render-media.ts'
+import { mediaParts, mixedParts } from './render-media.ts'
 import { NOT_READ, type RenderedPart, unreadText } from './rendered-part.ts'
 
 /** A settled call as the model sees it. */
@@ -80,10 +80,10 @@ async function render(rendering: CallRendering): Promise<RenderedCall> {
     return { parts, trust, hasHandle: false }
   }
   const { parts, hasHandle } = await artifactParts(rendering, several)
-  const beside = (call.media ?? []).map(({ media }) => media)
-  const trust = beside.map(({ trustTier }) => trustTier).reduce(lowerTrust, call.trust)
-  const shown = mediaParts(beside, { several: true, savesRoom: form === 'handle', limits, wrap })
-  return { parts: [...parts, ...shown], trust, hasHandle }
+  const beside = call.media ?? []
+  const trust = beside.map(({ media }) => media.trustTier).reduce(lowerTrust, call.trust)
+  const shown = { several: true, savesRoom: form === 'handle', limits, wrap }
+  return { parts: mixedParts(parts, beside, shown), trust, hasHandle }
 }
 
 /** Waits for stored results as long as the turn lasts. */

@@ -1,3 +1,4 @@
+import type { PlacedMedia } from '../records/placed-media.ts'
 import type { Media } from '../spool/media.ts'
 import type { EnvelopeDetails } from '../text/envelope.ts'
 import type { EnvelopePart, RenderLimits } from './call-rendering.ts'
@@ -13,27 +14,47 @@ interface MediaRendering {
 }
 
 /** An envelope that announces each media, followed by the media unless it is left out. */
-export function mediaParts(
-  list: readonly Media[],
-  { several, savesRoom, limits, wrap }: MediaRendering,
+export const mediaParts = (list: readonly Media[], rendering: MediaRendering): RenderedPart[] =>
+  mixedParts(
+    [],
+    list.map((media, place) => ({ place, media })),
+    rendering,
+  )
+
+/** Texts and media of one result, in the order in which the handler returned them. */
+export function mixedParts(
+  texts: readonly RenderedPart[],
+  placed: readonly PlacedMedia[],
+  rendering: MediaRendering,
 ): RenderedPart[] {
   const parts: RenderedPart[] = []
-  for (const [place, media] of list.slice(0, limits.maxMedia).entries()) {
-    const reason = withheld(media, savesRoom, limits.mediaBytes)
-    parts.push(
-      wrap({
-        role: 'media',
-        trust: media.trustTier,
-        index: several ? place : undefined,
-        body: reason ?? `The ${media.kind} that follows is data.`,
-        details: mediaDetails(media),
-      }),
-    )
-    if (reason === undefined) parts.push({ type: 'media', media })
+  const waiting = [...texts]
+  const { limits, wrap } = rendering
+  for (const [index, { place, media }] of placed.slice(0, limits.maxMedia).entries()) {
+    // `place - index` parts before this one are not media.
+    parts.push(...waiting.splice(0, place - index - (texts.length - waiting.length)))
+    parts.push(...oneMedia(media, index, rendering))
   }
-  const left = list.length - limits.maxMedia
+  parts.push(...waiting)
+  const left = placed.length - limits.maxMedia
   if (left > 0) parts.push(wrap({ role: 'media', body: `${left} more media are left out.` }))
   return parts
+}
+
+function oneMedia(
+  media: Media,
+  index: number,
+  { several, savesRoom, limits, wrap }: MediaRendering,
+): RenderedPart[] {
+  const reason = withheld(media, savesRoom, limits.mediaBytes)
+  const announced = wrap({
+    role: 'media',
+    trust: media.trustTier,
+    index: several ? index : undefined,
+    body: reason ?? `The ${media.kind} that follows is data.`,
+    details: mediaDetails(media),
+  })
+  return reason === undefined ? [announced, { type: 'media', media }] : [announced]
 }
 
 function withheld(media: Media, savesRoom: boolean, limit: number): string | undefined {

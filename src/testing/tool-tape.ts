@@ -23,6 +23,8 @@ export interface TapedCall {
   readonly checksum: string
   readonly settlement: Settlement
   readonly results: TapedText | TapedPart | readonly TapedPart[]
+  /** Media that the call gave beside its results. */
+  readonly media?: readonly { readonly place: number; readonly media: TapedPart }[]
 }
 
 interface TapedText {
@@ -100,8 +102,8 @@ export function toolTape(
           unexpected.push(problem)
           throw scriptError('The tape', [problem])
         }
-        const results = await restored(found, subject, artifacts)
-        return subject.record({ settlement: found.settlement, results })
+        const given = await restored(found, subject, artifacts)
+        return subject.record({ settlement: found.settlement, ...given })
       },
     },
     done() {
@@ -130,15 +132,21 @@ function checkCalls(calls: readonly TapedCall[]): void {
   if (problems.length > 0) throw scriptError('The tape', problems)
 }
 
-async function taped({ tool, args, checksum, settlement, results }: ToolCall): Promise<TapedCall> {
+async function taped(record: ToolCall): Promise<TapedCall> {
+  const { tool, args, checksum, settlement, results } = record
   const call = { tool, args, checksum, settlement }
   if (Tokenizable.isTokenizable(results)) {
     return { ...call, results: { type: 'text', text: results.text } }
   }
+  const beside = (record.media ?? []).map(async ({ place, media }) => ({
+    place,
+    media: await tapedPart(media),
+  }))
+  const media = beside.length > 0 && { media: await Promise.all(beside) }
   if (!Array.isArray(results)) {
-    return { ...call, results: await tapedPart(results as Media | SpooledArtifact) }
+    return { ...call, results: await tapedPart(results as Media | SpooledArtifact), ...media }
   }
-  return { ...call, results: await Promise.all(results.map(tapedPart)) }
+  return { ...call, results: await Promise.all(results.map(tapedPart)), ...media }
 }
 
 async function tapedPart(part: Media | SpooledArtifact): Promise<TapedPart> {
@@ -151,10 +159,10 @@ async function tapedPart(part: Media | SpooledArtifact): Promise<TapedPart> {
 }
 
 async function restored(
-  { results }: TapedCall,
+  { results, media: beside = [] }: TapedCall,
   subject: CallSubject,
   artifacts: readonly SpooledArtifactConstructor[],
-): Promise<ToolCallResults> {
+): Promise<Pick<ToolCall, 'results' | 'media'>> {
   const one = async (part: TapedPart): Promise<Media | SpooledArtifact> => {
     if (part.type === 'media') {
       const { $media } = part.stored as { $media: Record<string, string> }
@@ -168,9 +176,16 @@ async function restored(
     const Class = [...artifacts, ...BUILT_IN].find(({ kind }) => kind === part.kind)
     return (await subject.spool(part.text, Class ?? SpooledArtifact)) as SpooledArtifact
   }
+  const placed = beside.map(async ({ place, media }) => ({
+    place,
+    media: (await one(media)) as Media,
+  }))
+  const media = placed.length > 0 && { media: await Promise.all(placed) }
   if (Array.isArray(results)) {
-    return (await Promise.all(results.map(one))) as unknown as ToolCallResults
+    const list = (await Promise.all(results.map(one))) as unknown as ToolCallResults
+    return { results: list, ...media }
   }
   const single = results as TapedText | TapedPart
-  return single.type === 'text' ? new Tokenizable(single.text) : one(single)
+  if (single.type === 'text') return { results: new Tokenizable(single.text) }
+  return { results: await one(single), ...media }
 }

@@ -12,13 +12,17 @@ export interface JsonOutputObject {
   readonly [key: string]: JsonOutput | undefined
 }
 
-/** Everything a handler may return; a plain value becomes a JSON artifact. */
+/**
+ * Everything a handler may return; a plain value becomes a JSON artifact. A list may hold media beside texts, artifacts
+ * and JSON values.
+ */
 export type ToolOutput =
   | SpoolInput
   | Media
   | readonly Media[]
   | Artifact
   | readonly Artifact[]
+  | readonly (Media | Artifact | JsonOutput)[]
   | JsonOutput
   | undefined
 

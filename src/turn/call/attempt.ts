@@ -75,7 +75,7 @@ export class Attempt {
     }
     this.#hasReturned = true
     if (typeof output === 'object' && isStream(output)) this.#stream = output
-    return { settlement: 'ok', results: await outputOf(tool, output, spool, limit) }
+    return { settlement: 'ok', ...(await outputOf(tool, output, spool, limit)) }
   }
 
   async #ended(work: Promise<CallEnd>): Promise<CallEnd> {

@@ -342,9 +342,14 @@ describe('outputs', () => {
     ['a date', /^`output.at` is not a plain object/, () => ({ at: new Date() })],
     ['a map', /^`output` is not a plain object/, () => new Map()],
     [
-      'a mixed list',
+      'a list with artifacts and JSON',
       /^The tool returned a mixed list/,
-      async (_: object, ctx: ToolContext) => [picture(), await ctx.spool('x')],
+      async (_: object, ctx: ToolContext) => [await ctx.spool('x'), { n: 1 }],
+    ],
+    [
+      'media inside a list inside a list',
+      /inside `output\[1\]`: a list inside a list must be plain JSON/,
+      () => ['x', [picture()], picture()],
     ],
     [
       'a cycle',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/json.ts'
+import type { PlacedMedia } from '../../records/placed-media.ts'
 import type { Settlement, ToolCall } from '../../records/tool-call.ts'
 import type { ToolCallResults } from '../../records/tool-call-results.ts'
 import type { ToolContext } from '../../tools/tool-context.ts'
@@ -18,6 +19,8 @@ export interface CallSubject {
   record(end: {
     readonly settlement: Settlement
     readonly results: ToolCallResults
+    /** Media beside the results, with their places. */
+    readonly media?: readonly PlacedMedia[] | undefined
     readonly inline?: boolean
   }): ToolCall
 }

@@ -3,6 +3,7 @@ import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
 import { BobbinError } from '../../core/error/error.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
+import type { PlacedMedia } from '../../records/placed-media.ts'
 import type { ToolCallResults } from '../../records/tool-call-results.ts'
 import { isArtifact, type SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import { checkedBytes } from '../../spool/checked-bytes.ts'
@@ -37,6 +38,12 @@ export const callOutput = (results: ResultSpool, scrubber: SecretScrubber): Call
   json: scrubber.json,
 })
 
+/** The results of a call, and the media that came beside texts, with their places. */
+interface Results {
+  readonly results: ToolCallResults
+  readonly media?: readonly PlacedMedia[] | undefined
+}
+
 const OUTPUT = { root: 'output', code: 'E_INVALID_OUTPUT' } as const
 /** JSON output may be large: it goes to the spool, not into the prompt. */
 const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
@@ -46,6 +53,19 @@ const OUTPUT_LIMITS = { depth: 500, chars: 512 * 1024 * 1024 }
  * the spool and becomes an artifact.
  */
 export async function outputOf(
+  tool: Tool,
+  output: ToolOutput,
+  spool: CallOutput,
+  limit: Pick<CallLimit, 'signal'>,
+): Promise<Results> {
+  const isMixed =
+    Array.isArray(output) && output.some(Media.isMedia) && !ArtifactTool.isArtifactTool(tool)
+  if (isMixed) return listOf(tool, output, spool, limit)
+  return { results: await resultOf(tool, output, spool, limit) }
+}
+
+/** Everything but a list with media. */
+async function resultOf(
   tool: Tool,
   output: ToolOutput,
   spool: CallOutput,
@@ -60,7 +80,7 @@ export async function outputOf(
     const Class = tool.artifactConstructor?.() ?? SpooledArtifact
     return new Class(await spool.write(output, limit)) as SpooledArtifact
   }
-  if (Array.isArray(output) && output.some(isFinished)) return listOf(output, spool, limit)
+  if (Array.isArray(output) && output.some(isArtifact)) return artifactsOf(output, spool)
   const Class = tool.artifactConstructor?.() ?? SpooledJsonArtifact
   return new Class(await spool.write(jsonText(output, spool))) as SpooledArtifact
 }
@@ -82,13 +102,16 @@ function withoutSecrets(media: Media, { text }: Pick<CallOutput, 'text'>): Media
 }
 
 /** Results that a layer made itself: their bytes are on the spool already, their texts and names are not clean yet. */
-export function cleanResults(results: ToolCallResults, output: CallOutput): ToolCallResults {
+export function cleanResults({ results, media }: Results, output: CallOutput): Results {
+  const clean = (each: unknown) => (Media.isMedia(each) ? withoutSecrets(each, output) : each)
+  const beside = media?.map((one) => ({ ...one, media: withoutSecrets(one.media, output) }))
+  const placed = beside && { media: beside }
   if (Tokenizable.isTokenizable(results)) {
     const text = output.text(results.text)
-    return text === results.text ? results : new Tokenizable(text)
+    return { results: text === results.text ? results : new Tokenizable(text), ...placed }
   }
-  const clean = (each: unknown) => (Media.isMedia(each) ? withoutSecrets(each, output) : each)
-  return (Array.isArray(results) ? results.map(clean) : clean(results)) as ToolCallResults
+  const list = (Array.isArray(results) ? results.map(clean) : clean(results)) as ToolCallResults
+  return { results: list, ...placed }
 }
 
 /** Copies an artifact whose bytes are on another spool: they might disappear there. */
@@ -102,22 +125,50 @@ async function ownArtifact(artifact: SpooledArtifact, spool: CallOutput): Promis
   ) as SpooledArtifact
 }
 
-const isFinished = (value: unknown) => Media.isMedia(value) || isArtifact(value)
-
-async function listOf(
+function artifactsOf(
   list: readonly unknown[],
   spool: CallOutput,
-  limit: Pick<CallLimit, 'signal'>,
-): Promise<ToolCallResults> {
-  if (list.every(Media.isMedia)) {
-    return Promise.all(list.map((media) => ownMedia(media, spool, limit)))
-  }
+): Promise<readonly SpooledArtifact[]> {
   if (list.every(isArtifact)) {
     return Promise.all(list.map((artifact) => ownArtifact(artifact as SpooledArtifact, spool)))
   }
-  const rule = 'a list of results must hold artifacts only or media only'
+  const rule = 'a list with artifacts must hold only artifacts, or also hold media'
   const message = `The tool returned a mixed list: ${rule}. Return one kind, or one JSON value.`
   throw new BobbinError('E_INVALID_OUTPUT', message, { path: 'output', rule })
+}
+
+/** A list with media: media alone are the results; beside texts, artifacts or JSON values they keep their places. */
+async function listOf(
+  tool: Tool,
+  list: readonly unknown[],
+  spool: CallOutput,
+  limit: Pick<CallLimit, 'signal'>,
+): Promise<Results> {
+  const media: PlacedMedia[] = []
+  const artifacts: SpooledArtifact[] = []
+  for (const [place, one] of list.entries()) {
+    if (Media.isMedia(one)) media.push({ place, media: await ownMedia(one, spool, limit) })
+    else artifacts.push(await artifactOf(tool, one as ToolOutput, place, spool, limit))
+  }
+  if (artifacts.length === 0) return { results: media.map((one) => one.media) }
+  const [only] = artifacts
+  return { results: artifacts.length === 1 && only ? only : artifacts, media }
+}
+
+/** One text, artifact or JSON value of a list. */
+async function artifactOf(
+  tool: Tool,
+  one: ToolOutput,
+  place: number,
+  spool: CallOutput,
+  limit: Pick<CallLimit, 'signal'>,
+): Promise<SpooledArtifact> {
+  if (Array.isArray(one) && (one.some(Media.isMedia) || one.some(isArtifact))) {
+    const rule = 'a list inside a list must be plain JSON'
+    const message = `The tool returned media or artifacts inside \`output[${place}]\`: ${rule}. Return one flat list.`
+    throw new BobbinError('E_INVALID_OUTPUT', message, { path: `output[${place}]`, rule })
+  }
+  return (await resultOf(tool, one, spool, limit)) as SpooledArtifact
 }
 
 function isSpoolInput(output: ToolOutput): output is SpoolInput {

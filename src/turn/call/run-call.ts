@@ -49,10 +49,10 @@ async function throughLayers(scope: CallScope, step: RunStep, attempt: Attempt):
   const { signal } = scope.interruption
   let own: ToolCall | undefined
   const record: CallSubject['record'] = (end) => {
-    const results = cleanResults(end.results, scope.output)
+    const clean = cleanResults(end, scope.output)
     // A layer may copy parts of the result into its own record, so the trust stays as low.
     const trust = own?.trust ?? attempt.inner?.trust
-    return recordOf(scope, step.call, endOf(step, { ...end, results }, trust))
+    return recordOf(scope, step.call, endOf(step, { ...end, ...clean }, trust))
   }
   const subject: CallSubject = {
     id: item.id,
@@ -94,11 +94,12 @@ async function attempted(scope: CallScope, step: RunStep, attempt: Attempt): Pro
 
 const endOf = (
   { call, tool, value }: RunStep,
-  { settlement, results, inline }: Pick<CallEnd, 'settlement' | 'results' | 'inline'>,
+  { settlement, results, media, inline }: Omit<CallEnd, 'trust'>,
   trust?: TrustTier,
 ): CallEnd => ({
   settlement,
   results,
+  media,
   inline,
   trust,
   tool,

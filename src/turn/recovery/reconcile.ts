@@ -46,7 +46,7 @@ export async function happenedEnd(
   const { interruption, output: spool } = scope
   try {
     const keeping = outputOf(tool, output, spool, interruption)
-    return { settlement: 'ok', results: await interruption.watch.orAborted(keeping), tool }
+    return { settlement: 'ok', ...(await interruption.watch.orAborted(keeping)), tool }
   } catch (error) {
     // Nothing is lost: the next recovery asks the tool again.
     interruption.signal.throwIfAborted()

@@ -78,7 +78,14 @@ export type {
   UnfinishedCall,
   Usage,
 } from './model/events/model-event.ts'
-export type { Model, ModelCallOptions, ModelRequest } from './model/model.ts'
+export { type FallbackOptions, fallbackModel } from './model/fallback-model.ts'
+export type {
+  Model,
+  ModelCallOptions,
+  ModelFallback,
+  ModelName,
+  ModelRequest,
+} from './model/model.ts'
 export type { ToolChoice, ToolDefinition } from './model/tool-definition.ts'
 export type { CallPlace, MintId } from './model/wire/synthetic-id.ts'
 export type { BudgetReport, FixedPart as BudgetPart } from './prompt/budget-report.ts'

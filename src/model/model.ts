@@ -40,6 +40,18 @@ export interface ModelCallOptions {
   readonly mint?: MintId
   /** Receives every repair that encoding the history took. */
   onRepair?(repair: Repair): void
+  /** Receives every change to another model that `fallbackModel` makes. */
+  onFallback?(change: ModelFallback): void
   /** Receives the SHA-256 of the request's body in canonical form, without headers, before it is sent. */
   onRequest?(sent: { readonly digest: string }): void
 }
+
+/** One model failed, and the same request goes to another one. */
+export interface ModelFallback {
+  readonly from: ModelName
+  readonly to: ModelName
+  readonly error: unknown
+}
+
+/** Names a model. */
+export type ModelName = Pick<Model, 'api' | 'provider' | 'model'>

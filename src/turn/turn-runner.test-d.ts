@@ -23,6 +23,7 @@ expectTypeOf<Told<'gateDecided', 'decision'>>().toEqualTypeOf<'approved' | 'deni
 expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
   | 'IN_DOUBT'
   | 'LATE_RESULT'
+  | 'MODEL_FALLBACK'
   | 'MODEL_RETRY'
   | 'RESULT_TOO_LARGE'
   | 'THINKING_LEFT_OUT'

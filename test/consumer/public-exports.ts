@@ -31,6 +31,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'bytesMedia',
       'canonicalStringify',
       'checksum',
+      'fallbackModel',
       'inlineBySize',
       'isBobbinError',
       'isInstanceOf',

@@ -1,5 +1,6 @@
 import { checksum } from '../../src/core/checksum.ts'
 import { ArgumentPreview } from '../../src/model/events/argument-preview.ts'
+import { fallbackModel } from '../../src/model/fallback-model.ts'
 import { inlineBySize } from '../../src/prompt/inline-by-size.ts'
 import { Memory } from '../../src/records/memory.ts'
 import { Message } from '../../src/records/message.ts'
@@ -14,6 +15,7 @@ import { sweepSpool } from '../../src/store/audit/sweep-spool.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { redactKeys } from '../../src/store/rows/redact-keys.ts'
 import { storedResults } from '../../src/store/stored-results.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { Identity } from '../../src/text/identity.ts'
 import { registerTokenCounter } from '../../src/text/token-count.ts'
 import { Tokenizable } from '../../src/text/tokenizable.ts'
@@ -31,6 +33,7 @@ const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
 const tool = { name: 'a', description: 'a', inputSchema: { type: 'object' as const } }
 const made = new Tool({ ...tool, handler: () => 'x' })
 const agent = { executor: async () => ({ answer: 'x' }) }
+const model = scriptedModel([])
 const spool = memorySpool()
 const reader = await spool.write('x')
 const media = new Media({
@@ -97,6 +100,16 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
   // Whatever has no form in JSON has one here, or throws a plain TypeError, as the documents say.
   canonicalStringify: [],
   checksum: [way('checksum', (name) => checksum(name, {}), 'text', 'empty text')],
+  fallbackModel: [
+    way('fallbackModel', (models) => fallbackModel(models)),
+    way('fallbackModel(models, options)', (options) => fallbackModel([model], options), ...OPTIONS),
+    way(
+      'fallbackModel(models, { on })',
+      (on) => fallbackModel([model], { on }),
+      'function',
+      'undefined',
+    ),
+  ],
   inlineBySize: [way('inlineBySize', (limit) => inlineBySize(limit))],
   // They tell what is what of anything.
   isBobbinError: [],

@@ -68,6 +68,7 @@ export interface ObservedEvents {
 /** The kinds of warnings. `THINKING_LEFT_OUT`: the model's own reasoning is no longer sent, because the provider would refuse it. */
 export type WarningCode =
   | 'IN_DOUBT'
+  | 'MODEL_FALLBACK'
   | 'LATE_RESULT'
   | 'MODEL_RETRY'
   | 'RESULT_TOO_LARGE'

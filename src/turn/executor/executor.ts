@@ -2,6 +2,7 @@ import type { PlainObject } from '../../core/json/json.ts'
 import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
 import type { FinishReason } from '../../model/events/finish-reason.ts'
 import type { UnfinishedCall, Usage } from '../../model/events/model-event.ts'
+import type { ModelFallback } from '../../model/model.ts'
 import type { Repair } from '../../model/wire/encode-groups.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import type { TurnTextContent, TurnToolInputContent } from '../events/turn-events.ts'
@@ -47,6 +48,8 @@ export interface ExecutorHelpers {
    * several models in one step.
    */
   modelCall?(): string
+  /** Tells observers that a model failed and another one is asked. */
+  modelFallback?(change: ModelFallback): void
   /** Tells observers how the history was repaired for encoding. */
   historyRepair(repair: Repair): void
 }

@@ -2,7 +2,7 @@ import { BobbinError } from '../../core/error/error.ts'
 import { requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
 import { unwaited } from '../../core/thenable.ts'
 import type { Finish, ModelEvent } from '../../model/events/model-event.ts'
-import type { Model, ModelCallOptions, ModelRequest } from '../../model/model.ts'
+import type { Model, ModelCallOptions, ModelFallback, ModelRequest } from '../../model/model.ts'
 import type { ToolChoice } from '../../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import { spokenText } from '../../records/spoken-text.ts'
@@ -39,9 +39,15 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
     const onRequest = ({ digest }: { readonly digest: string }) => {
       requestDigest = digest
     }
-    const options = { ...optionsOf(ctx, helpers), onRequest }
+    let inputs = new InputStreams()
+    const onFallback = (change: ModelFallback) => {
+      // Nothing that the failed model streamed belongs to the response of the next one.
+      inputs = new InputStreams()
+      isStreamed = false
+      helpers.modelFallback?.(change)
+    }
+    const options = { ...optionsOf(ctx, helpers), onRequest, onFallback }
     const prefix = helpers.modelCall?.() ?? ''
-    const inputs = new InputStreams()
     for await (const event of eventsOf(model, asks, ctx, options)) {
       if (event.type === 'finish') {
         if (!isStreamed) tellWhole(event.items, helpers, prefix)

@@ -1,4 +1,5 @@
 import { isBobbinError } from '../../core/error/error.ts'
+import { isTransient } from '../../model/transient-failure.ts'
 import type { ExecutorDecision, ExecutorHelpers } from '../executor/executor.ts'
 import { errorText } from '../limits/failure.ts'
 import type { Turn } from './turn.ts'
@@ -36,11 +37,6 @@ export async function decide(turn: Turn): Promise<Decided> {
   }
 }
 
-function isTransient(error: unknown): boolean {
-  if (isBobbinError(error, 'E_STREAM_BROKEN')) return true
-  return isBobbinError(error) && (error.data as { isRetryable?: boolean }).isRetryable === true
-}
-
 /** As long as the provider asks for, up to a limit. */
 function pauseAfter(error: unknown, attempt: number): number {
   const { retryAfterMs } = (isBobbinError(error) ? error.data : {}) as { retryAfterMs?: number }
@@ -62,6 +58,10 @@ function helpers({ events }: Turn, streamId: Decided['streamId']): ExecutorHelpe
     modelCall: () => {
       modelCalls++
       return modelCalls === 1 ? '' : `${modelCalls}/`
+    },
+    modelFallback: ({ from, to, error }) => {
+      const message = `\`${from.model}\` failed, and \`${to.model}\` is asked instead: ${errorText(error)}`
+      events.observed('warning', { code: 'MODEL_FALLBACK', message })
     },
     // Each request is encoded whole, so its model repairs the same places again.
     historyRepair: (repair) => {

@@ -1,0 +1,68 @@
+import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import { unwaited } from '../core/thenable.ts'
+import type { ModelEvent } from './events/model-event.ts'
+import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
+import { isTransient } from './transient-failure.ts'
+
+/** When `fallbackModel` asks the next model. */
+export interface FallbackOptions {
+  /**
+   * Whether an error is a reason to ask the next model. Unless given, it is one if the provider is unreachable,
+   * overloaded or rate-limited, or if the stream broke off.
+   */
+  readonly on?: (error: unknown) => boolean
+}
+
+/**
+ * A model that asks the first of several, and the next one if that fails. Every request begins with the first. The models
+ * may belong to different providers. Text that a failed model had streamed keeps its own ids, and none of its calls runs.
+ */
+export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
+  const [first, ...others] = checked(models)
+  requireOptions('fallbackModel', options, ['on'])
+  const { on = isTransient } = options
+  if (typeof on !== 'function') {
+    throw wrongInput('fallbackModel', 'on', 'must be a function `(error) => boolean`')
+  }
+  const { api, provider, model } = first
+  return {
+    api,
+    provider,
+    model,
+    stream: (request, call = {}) => inTurn([first, ...others], request, call, on),
+  }
+}
+
+function checked(models: readonly Model[]): readonly [Model, ...Model[]] {
+  const isList = Array.isArray(models) && models.length > 0
+  if (!isList || !models.every((one) => typeof (one as Model | null)?.stream === 'function')) {
+    throw wrongInput('fallbackModel', 'models', 'must be a list of at least one model')
+  }
+  return [...models] as [Model, ...Model[]]
+}
+
+async function* inTurn(
+  models: readonly Model[],
+  request: ModelRequest,
+  options: ModelCallOptions,
+  on: (error: unknown) => boolean,
+): AsyncGenerator<ModelEvent> {
+  for (const [place, model] of models.entries()) {
+    const next = models[place + 1]
+    try {
+      for await (const event of unwaited(model.stream(request, options))) {
+        yield place === 0 || event.type === 'finish'
+          ? event
+          : { ...event, key: `${place}/${event.key}` }
+        if (event.type === 'finish') return
+      }
+      // The executor reports a stream without an end.
+      return
+    } catch (error) {
+      if (next === undefined || options.signal?.aborted || !on(error)) throw error
+      options.onFallback?.({ from: nameOf(model), to: nameOf(next), error })
+    }
+  }
+}
+
+const nameOf = ({ api, provider, model }: Model) => ({ api, provider, model })

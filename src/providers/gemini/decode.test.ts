@@ -112,6 +112,12 @@ describe('decode of generateContent', () => {
     expect(finish).toMatchObject({ items: [{ fault: { rule: 'duplicate-key' } }] })
   })
 
+  it('reads damaged data after code without an error', () => {
+    const parts = [{ executableCode: { code: 'plot()' } }, { inlineData: '' }]
+    const { calls } = codec.decode([{ role: 'model', parts }])
+    expect(calls).toMatchObject([{ tool: 'code_execution' }])
+  })
+
   it('pairs by id, then by name, then by position', () => {
     const named = (name: string, id?: string) => ({
       functionCall: { name, args: {}, ...(id !== undefined && { id }) },

@@ -90,9 +90,9 @@ describe('fallbackModel', () => {
     const controller = new AbortController()
     const aborting: Model = {
       ...failing(broken()),
-      async *stream() {
+      stream: (...call) => {
         controller.abort()
-        throw broken()
+        return failing(broken()).stream(...call)
       },
     }
     const aborted = runnerOf(fallbackModel([aborting, second], { on: () => true }))

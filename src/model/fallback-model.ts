@@ -34,11 +34,11 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
 }
 
 function checked(models: readonly Model[]): readonly [Model, ...Model[]] {
-  const isList = Array.isArray(models) && models.length > 0
-  if (!isList || !models.every((one) => typeof (one as Model | null)?.stream === 'function')) {
+  const list: readonly (Model | null)[] = Array.isArray(models) ? models : []
+  if (list.length === 0 || !list.every((one) => typeof one?.stream === 'function')) {
     throw wrongInput('fallbackModel', 'models', 'must be a list of at least one model')
   }
-  return [...models] as [Model, ...Model[]]
+  return [...list] as [Model, ...Model[]]
 }
 
 async function* inTurn(

@@ -33,7 +33,7 @@ const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
 const tool = { name: 'a', description: 'a', inputSchema: { type: 'object' as const } }
 const made = new Tool({ ...tool, handler: () => 'x' })
 const agent = { executor: async () => ({ answer: 'x' }) }
-const model = scriptedModel([])
+const scripted = scriptedModel([])
 const spool = memorySpool()
 const reader = await spool.write('x')
 const media = new Media({
@@ -102,10 +102,14 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
   checksum: [way('checksum', (name) => checksum(name, {}), 'text', 'empty text')],
   fallbackModel: [
     way('fallbackModel', (models) => fallbackModel(models)),
-    way('fallbackModel(models, options)', (options) => fallbackModel([model], options), ...OPTIONS),
+    way(
+      'fallbackModel(models, options)',
+      (options) => fallbackModel([scripted], options),
+      ...OPTIONS,
+    ),
     way(
       'fallbackModel(models, { on })',
-      (on) => fallbackModel([model], { on }),
+      (on) => fallbackModel([scripted], { on }),
       'function',
       'undefined',
     ),

@@ -126,6 +126,8 @@ export type { SearchAnswer, SearchOptions } from './spool/search/search.ts'
 export type { ByteRange, SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts'
 export type { StoreOptions } from './store/core/create-store.ts'
+export type { FeedEvent } from './store/feed/feed-event.ts'
+export { comparePositions } from './store/feed/position.ts'
 export type {
   Gate,
   GateCause,
@@ -212,5 +214,5 @@ export type {
 } from './turn/options/option-table.ts'
 export type { TurnRunnerOptions } from './turn/options/runner-options.ts'
 export type { DispatchContext } from './turn/request/dispatch-context.ts'
+export type { TurnHandle } from './turn/turn-handle.ts'
 export { TurnRunner } from './turn/turn-runner.ts'
-export type { TurnEvent, TurnStream } from './turn/turn-stream.ts'

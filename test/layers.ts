@@ -43,7 +43,7 @@ export const layers: LayerTable = {
     spool: ['scan', '.', 'search'],
     artifacts: ['query', 'json', 'markdown', 'table', '.'],
     model: ['events', 'wire', '.'],
-    store: ['.', 'rows', 'archive', 'audit', 'core', 'memory'],
+    store: ['.', 'rows', 'archive', 'audit', 'core', 'memory', 'feed'],
     turn: [
       'limits',
       'log',

@@ -27,7 +27,7 @@ export interface ForeignForm {
 }
 
 interface FromStream {
-  /** The id of the `toolInput` events that brought the arguments. It is not stored. */
+  /** The id of the `toolInput` events that brought the arguments. */
   readonly inputId?: string
 }
 

@@ -43,6 +43,10 @@ export interface GateClosing {
 
 /** How a turn began. */
 export interface TurnStart {
+  /** Which method began it. Entries of earlier versions do not say it. */
+  readonly input?: 'run' | 'resume' | 'recover'
+  /** The first turn of the chain that this one continues. */
+  readonly continues?: string
   /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
   readonly [key: string]: JsonValue | undefined
@@ -56,7 +60,17 @@ export interface TurnEnd {
     readonly message: string
     readonly errorCode?: string
   }
-  readonly usage?: JsonObject
+  readonly usage?: StoredUsage
+}
+
+/** What a turn cost, sub-agents included. */
+export interface StoredUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedInputTokens?: number
+  readonly reasoningTokens?: number
+  /** The part that sub-agents cost. */
+  readonly nested?: Omit<StoredUsage, 'nested'>
 }
 
 /** One request to a model that gave a response; stored if its digest is known, or if something was shed. */
@@ -95,6 +109,10 @@ export interface EntryData {
     readonly id: string
     /** ISO 8601: when a call was announced. Entries of earlier versions have none. */
     readonly createdAt?: string
+    /** The id of the `toolInput` events that brought the arguments of a call. */
+    readonly inputId?: string
+    /** The open call of an earlier response that this call of a provider finishes. */
+    readonly settles?: string
   }
   intent: Intent
   /** A `ToolCall` as JSON; artifacts and media in it are references. */

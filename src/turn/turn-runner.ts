@@ -1,3 +1,5 @@
+import { restoreFrom } from '../store/feed/follow.ts'
+import { liveFeed } from '../store/feed/live-feed.ts'
 import { notFound } from '../store/store-errors.ts'
 import type { InferArguments } from '../tools/input-schema.ts'
 import { EventBus, type Listener } from './events/event-bus.ts'
@@ -8,9 +10,10 @@ import type {
   ObservedEventName,
   ObservedEvents,
 } from './events/turn-events.ts'
-import { decisionsOf, gateDecided } from './gates/gate-answer.ts'
+import { decisionsOf } from './gates/gate-answer.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
 import { addUserMessage, checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
+import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
 import type { Turn } from './loop/turn.ts'
@@ -21,7 +24,7 @@ import {
   runnerSettings,
   type TurnRunnerOptions,
 } from './options/runner-options.ts'
-import { type TurnStream, turnStream } from './turn-stream.ts'
+import { type TurnHandle, turnHandle } from './turn-handle.ts'
 
 /** The type of an answer that fits the schema. */
 type AnswerOf<S extends OutputSchema> = InferArguments<S>
@@ -65,54 +68,71 @@ export class TurnRunner {
    * Runs one turn to its end. It rejects only for input that cannot be used at all, and while another runner
    * holds the conversation.
    */
-  async run<const S extends OutputSchema = OutputSchema>(
-    input: TurnInput<S>,
-  ): Promise<TurnOutcome<AnswerOf<S>>> {
-    const seed = checkInput(input)
-    const begin = (turn: Turn) => addUserMessage(turn, input)
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
-    return outcome as TurnOutcome<AnswerOf<S>>
+  run<const S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnHandle<AnswerOf<S>> {
+    return this.#start<S>(input, async (place) => {
+      const seed = { ...checkInput(input), ...place }
+      const begin = (turn: Turn) => addUserMessage(turn, input)
+      return runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
+    })
   }
 
-  /** The same turn as an async iterable of its content; `outcome` is a promise on it. */
+  /** The same as `run`. */
   stream<const S extends OutputSchema = OutputSchema>(
     input: TurnInput<S>,
-  ): TurnStream<AnswerOf<S>> {
-    // Non-object input throws inside the loop, with the same error as any other invalid input.
-    const isInput = typeof input === 'object' && (input as TurnInput | null) !== null
-    const given = isInput ? input.conversation : undefined
-    const conversation = given === undefined ? this.#settings.ids() : given
-    return turnStream(this, { ...input, conversation }, (named) =>
-      this.run(isInput ? (named as TurnInput<S>) : input),
-    )
+  ): TurnHandle<AnswerOf<S>> {
+    return this.run(input)
   }
 
   /** Answers gates and continues the suspended turn. Invalid decisions are refused. */
-  async resume<const S extends OutputSchema = OutputSchema>(
+  resume<const S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
-  ): Promise<TurnOutcome<AnswerOf<S>>> {
-    const seed = checkResume(input)
-    const { conversation } = input
-    const { store } = this.#settings
-    await this.#requireConversation(conversation)
-    const decisions = await decisionsOf(this.#settings, conversation, input.decisions)
-    for (const [id, decision] of decisions) {
-      const gate = await store.decideGate(conversation, id, decision)
-      const origin = Object.freeze({ turnId: gate.turnId, conversation })
-      this.#observed.emit('gateDecided', gateDecided(gate), origin)
-    }
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'resume' })
-    return outcome as TurnOutcome<AnswerOf<S>>
+  ): TurnHandle<AnswerOf<S>> {
+    return this.#start<S>(input, async (place) => {
+      const seed = { ...checkResume(input), ...place }
+      const { conversation, decisions } = input
+      await this.#requireConversation(conversation)
+      const checked = await decisionsOf(this.#settings, conversation, decisions)
+      for (const [id, decision] of checked) {
+        await this.#settings.store.decideGate(conversation, id, decision)
+      }
+      return runTurn(this.#settings, this.#buses, seed, { way: 'resume' })
+    })
   }
 
   /** Continues after a crash: finishes what is safe, settles the rest as in doubt, then continues the turn. */
-  async recover<const S extends OutputSchema = OutputSchema>(
+  recover<const S extends OutputSchema = OutputSchema>(
     input: RecoverInput<S>,
-  ): Promise<TurnOutcome<AnswerOf<S>>> {
-    const seed = checkRecover(input)
-    await this.#requireConversation(input.conversation)
-    const outcome = await runTurn(this.#settings, this.#buses, seed, { way: 'recover' })
-    return outcome as TurnOutcome<AnswerOf<S>>
+  ): TurnHandle<AnswerOf<S>> {
+    return this.#start<S>(input, async (place) => {
+      const seed = { ...checkRecover(input), ...place }
+      await this.#requireConversation(input.conversation)
+      return runTurn(this.#settings, this.#buses, seed, { way: 'recover' })
+    })
+  }
+
+  /** Starts a turn at once. It never throws: what cannot start rejects. */
+  #start<S extends OutputSchema>(
+    input: unknown,
+    run: (place: TurnPlace) => Promise<TurnOutcome>,
+  ): TurnHandle<AnswerOf<S>> {
+    const { store, spool, artifacts, clock, ids } = this.#settings
+    const control: TurnControl = { abort: new AbortController(), openedAt: undefined }
+    let place = { conversation: '', turnId: '' }
+    const begun = (async () => {
+      const { conversation = ids() } = Object(input) as { readonly conversation?: string }
+      const isName = typeof conversation === 'string'
+      place = { conversation: isName ? conversation : '', turnId: ids() }
+      return run({ ...place, control })
+    })()
+    const source = () => ({
+      store,
+      conversation: place.conversation,
+      feed: liveFeed(store, place.conversation),
+      restore: restoreFrom(store, spool, artifacts),
+      now: () => clock.now(),
+    })
+    const outcome = begun as Promise<TurnOutcome<AnswerOf<S>>>
+    return turnHandle(outcome, { ...place, control, source })
   }
 
   get #buses() {

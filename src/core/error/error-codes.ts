@@ -209,6 +209,8 @@ export interface ErrorData {
    * names the events that there are.
    */
   E_INVALID_LISTENER: { readonly event: string }
+  /** A position is not one of this feed. Follow without `after` to read the conversation from its beginning. */
+  E_INVALID_POSITION: { readonly position: string; readonly rule: string }
   /** A decision on a gate is not of the form that it must have, or does not fit the tool. */
   E_INVALID_DECISION: { readonly gate: string; readonly path: string; readonly rule: string }
   /** What a turn was asked to do cannot be used. */

@@ -12,6 +12,7 @@ import type { AskedCall } from '../log/call-state.ts'
 import { type Fact, itemFact, noAnswerNote, OWN_WIRE } from '../log/fact.ts'
 import type { CallScope } from './call-scope.ts'
 import { providedFacts } from './provided.ts'
+import { TextStreams } from './text-streams.ts'
 
 /** A response as facts: all its items in wire order, and the calls to act on. */
 export interface AskedResponse {
@@ -34,23 +35,19 @@ interface Origin {
   readonly streamId: ResponsePlace['streamId']
 }
 
-/** Which response of the turn it is, and the ids of events for the ids under which it streamed. */
+/** The id of the response, and the ids of events for the ids under which it streamed. */
 interface ResponsePlace {
-  readonly iteration: number
+  readonly id: string
   readonly streamId: (id: string) => string
 }
-
-/** The id of a response: its items share it. */
-export const responseId = ({ events }: Pick<CallScope, 'events'>, iteration: number): string =>
-  `${events.origin.turnId}/${iteration}`
 
 /** Gives every call of a decision its id and its place in the history; none gets lost. */
 export async function askCalls(
   scope: CallScope,
   decision: ExecutorDecision,
-  { iteration, streamId }: ResponsePlace,
+  { id, streamId }: ResponsePlace,
 ): Promise<AskedResponse> {
-  const from = { id: responseId(scope, iteration), at: scope.settings.clock.now(), streamId }
+  const from = { id, at: scope.settings.clock.now(), streamId }
   const requests = [...callsOf(decision)]
   const calls: JudgedCall[] = []
   const placed: (HistoryItem | AskedCall)[] = []
@@ -81,12 +78,16 @@ export async function askCalls(
     const named = { ...(callId !== undefined && { id: callId }), ...(inputId && { inputId }) }
     await ask({ tool, args: rawArgs, rawArgs, ...named }, true)
   }
+  const streams = new TextStreams(scope.events.openTexts())
   const provided = await providedFacts(scope, placed.filter(isItem), from.at, inputs)
   const facts = placed.flatMap((one): readonly Fact[] => {
     if (!isItem(one)) return [{ kind: 'call', call: one }]
     return (
       provided.get(one) ?? [
-        itemFact(one, { id: scope.settings.ids(), at: scope.settings.clock.now() }),
+        itemFact(one, {
+          id: streams.idOf(one) ?? scope.settings.ids(),
+          at: scope.settings.clock.now(),
+        }),
       ]
     )
   })

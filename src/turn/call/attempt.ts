@@ -146,7 +146,7 @@ export class Attempt {
     const { tool, call } = this.#step
     const message = `\`${tool.name}\` ended after its call was given up; ${came}. Pass \`ctx.signal\` on so that it can stop in time.`
     const warning = { code: 'LATE_RESULT', message, toolCallId: call.item.id } as const
-    this.#scope.events.observed('warning', warning)
+    this.#scope.events.warn(warning)
   }
 
   /** The context for the handler. */
@@ -178,7 +178,7 @@ export class Attempt {
         // The call has ended: its progress events stop.
         if (this.#isOver) return
         const told = { toolCallId, tool: tool.name, update: output.json(update) }
-        events.observed('toolProgress', told)
+        events.progress(told)
       },
       async spool(data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) {
         holdErrors(data)

@@ -40,7 +40,7 @@ export async function needsGate(
 
 function warnUndeclared(scope: CallScope, { name }: Tool, toolCallId: string): void {
   const message = `\`${name}\` declares no effect and counts as something that must not repeat. Declare \`effect: 'read' | 'idempotent' | 'write'\`.`
-  scope.events.observedOnce(name, 'warning', { code: 'UNDECLARED_EFFECT', message, toolCallId })
+  scope.events.warnOnce(name, { code: 'UNDECLARED_EFFECT', message, toolCallId })
 }
 
 /** The gate that a waiting call opens. */

@@ -47,9 +47,11 @@ async function callFacts(
 ): Promise<readonly Fact[]> {
   const { executedBy, result } = item
   if (executedBy !== 'provider' || result === undefined) return [asked]
+  const record = await providerRecord(scope, item, result, open, asked.askedAt)
+  const known = record.id !== item.id && { settles: record.id }
   return [
-    asked,
-    { kind: 'settlement', record: await providerRecord(scope, item, result, open, asked.askedAt) },
+    { ...asked, ...known },
+    { kind: 'settlement', record },
   ]
 }
 

@@ -66,38 +66,3 @@ export interface Buses {
   readonly content: ContentBus
   readonly observed: ObservedBus
 }
-
-/** Emits the events of one turn, with their origin. */
-export class TurnEmitter {
-  readonly origin: EventOrigin
-  readonly buses: Buses
-  readonly #told = new Set<string>()
-
-  constructor(buses: Buses, origin: EventOrigin) {
-    this.buses = buses
-    this.origin = origin
-  }
-
-  content<Name extends keyof FunctionalEvents>(name: Name, content: FunctionalEvents[Name]): void {
-    this.buses.content.emit(name, content, this.origin)
-  }
-
-  observed<Name extends keyof ObservedEvents>(name: Name, content: ObservedEvents[Name]): void {
-    this.buses.observed.emit(name, content, this.origin)
-  }
-
-  /** Emits the event once per turn for each `about`. */
-  observedOnce<Name extends keyof ObservedEvents>(
-    about: string,
-    name: Name,
-    content: ObservedEvents[Name],
-  ): void {
-    if (this.#told.has(about)) return
-    this.#told.add(about)
-    this.observed(name, content)
-  }
-
-  error(error: unknown, where: ObservedEvents['error']['where'], toolCallId?: string): void {
-    this.observed('error', { error, where, ...(toolCallId !== undefined && { toolCallId }) })
-  }
-}

@@ -1,13 +1,12 @@
 import { BobbinError } from '../../core/error/error.ts'
 import type { JsonObject, PlainObject } from '../../core/json/json.ts'
 import { canonicalArguments } from '../../core/json/key-order.ts'
-import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../../store/gate.ts'
+import type { Gate, GateRequest, NewGateDecision } from '../../store/gate.ts'
 import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
 import type { Store } from '../../store/store.ts'
 import { gateState, notFound } from '../../store/store-errors.ts'
 import { issuesText } from '../../tools/input-schema.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
-import type { ObservedEvents } from '../events/turn-events.ts'
 import { errorText } from '../limits/failure.ts'
 
 /** An answer to a gate, as an application gives it. */
@@ -125,12 +124,6 @@ async function checkedDecision(
     throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
   }
   return decision
-}
-
-/** The event for a decided gate: its state is the verdict. */
-export function gateDecided(gate: Gate): ObservedEvents['gateDecided'] {
-  const decision = gate.state as GateVerdict
-  return { gate, decision, decidedBy: gate.decision?.decidedBy ?? '' }
 }
 
 function invalid(gate: string, path: string, rule: string): BobbinError {

@@ -10,7 +10,7 @@ import { closeGate, denialText, gateDigest } from '../call/gate-policy.ts'
 import { effectiveArguments, endStep } from '../call/record.ts'
 import type { EndStep, ReadyCall, RunStep, WaitStep } from '../call/step.ts'
 import type { AskedCall } from '../log/call-state.ts'
-import { type Approve, decideGate, type GateHolder, gateDecided } from './gate-answer.ts'
+import { type Approve, decideGate, type GateHolder } from './gate-answer.ts'
 
 const STALE =
   'Refused: the tool was removed, or its definition or arguments changed, after this call was approved. It was not run.'
@@ -115,7 +115,6 @@ export async function approveHere(
     const answer = await interruption.watch.orAborted((async () => holder.approve(gate))())
     const given = typeof answer === 'boolean' ? { approve: answer, decidedBy: 'approve' } : answer
     const decided = await decideGate(holder, log.id, gate.id, given)
-    events.observed('gateDecided', gateDecided(decided))
     // Use the gate as it was shown: in the store, a redaction may have removed parts of it.
     const { args, context } = gate
     const asked = { ...decided, ...(args && { args }), ...(context && { context }) }

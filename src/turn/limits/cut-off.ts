@@ -123,8 +123,8 @@ export function interruptionOf(
   conversation: string,
   given: AbortSignal | undefined,
   timeMs: number,
+  own = new AbortController(),
 ): Interruption {
-  const own = new AbortController()
   let tooLong: DOMException | undefined
   let lost: unknown
   const stop = () => {

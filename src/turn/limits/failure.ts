@@ -98,6 +98,7 @@ const FAULTS = {
   E_INVALID_RUNNER: 'other',
   E_INVALID_MODEL: 'other',
   E_INVALID_LISTENER: 'other',
+  E_INVALID_POSITION: 'other',
   E_INVALID_DECISION: 'other',
   E_INVALID_EXECUTOR_DECISION: 'other',
   E_REGISTRY_FROZEN: 'other',

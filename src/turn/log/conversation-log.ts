@@ -1,7 +1,9 @@
 import type { ToolCall } from '../../records/tool-call.ts'
-import type { Store } from '../../store/store.ts'
+import type { NewEntry } from '../../store/entry.ts'
+import type { Appended, Store } from '../../store/store.ts'
 import { storeFailure } from '../limits/failure.ts'
 import { entryOf, type Fact } from './fact.ts'
+import { LogOrder } from './log-order.ts'
 import { LogState } from './log-state.ts'
 import type { ResultSpool } from './small-results.ts'
 
@@ -16,6 +18,8 @@ interface LogParts {
   readonly turnId: string
   readonly store: Store
   readonly results: ResultSpool
+  /** Receives entries that are durable, in the order of the log, after the followers. */
+  readonly onStored: (entries: readonly NewEntry[], appended: Appended) => void
 }
 
 /** The log of a conversation that this turn holds. `commit` is the only way to add to it. */
@@ -25,7 +29,7 @@ export class ConversationLog {
   readonly state = new LogState()
   readonly #parts: LogParts
   readonly #followers: LogFollower[] = [this.state]
-  #onGates: (facts: readonly Fact[]) => Promise<void> = async () => {}
+  readonly #order = new LogOrder()
 
   constructor(parts: LogParts) {
     this.id = parts.id
@@ -38,14 +42,15 @@ export class ConversationLog {
     this.#followers.push(follower)
   }
 
-  /** Runs `tell` after each commit that opens gates; `commit` waits for it. */
-  onGates(tell: (facts: readonly Fact[]) => Promise<void>): void {
-    this.#onGates = tell
+  /** How many entries the log has, as far as the followers know. */
+  get length(): number {
+    return this.#order.length
   }
 
-  /** Gives the followers facts that are in the log already. */
-  replay(facts: readonly Fact[]): void {
-    for (const follower of this.#followers) follower.apply(facts)
+  /** Gives the followers a fact that is in the log already. */
+  replay(fact: Fact): void {
+    this.#order.length++
+    this.#apply([fact])
   }
 
   /** Makes facts durable, all or none, and then gives them to the followers. */
@@ -60,16 +65,37 @@ export class ConversationLog {
       return blob === undefined ? [] : [blob]
     })
     const entries = facts.map((fact) => entryOf(fact, turnId))
-    try {
-      await store.append(this.id, this.epoch, entries, blobs)
-    } catch (error) {
-      throw storeFailure(error)
-    }
-    for (const digest of digests) results.committed(digest)
-    this.replay(facts)
-    if (facts.some(({ kind }) => kind === 'gate-opened')) await this.#onGates(facts)
+    await this.#order.follow(
+      async () => {
+        try {
+          return await store.append(this.id, this.epoch, entries, blobs)
+        } catch (error) {
+          throw storeFailure(error)
+        }
+      },
+      entries.length,
+      (appended) => {
+        for (const digest of digests) results.committed(digest)
+        this.#apply(facts)
+        this.#parts.onStored(facts.map(toldEntry(entries)), appended)
+      },
+    )
+  }
+
+  #apply(facts: readonly Fact[]): void {
+    for (const follower of this.#followers) follower.apply(facts)
   }
 }
+
+/** An entry as it is told: the store adds the decision to one that closes a gate, and the turn knows it too. */
+const toldEntry =
+  (entries: readonly NewEntry[]) =>
+  (fact: Fact, at: number): NewEntry => {
+    const entry = entries[at] as NewEntry
+    return fact.kind === 'gate-closed' && entry.kind === 'gate-closed'
+      ? { ...entry, data: fact.closing }
+      : entry
+  }
 
 /** The digests of a call's results, each once. Text has none: it is stored in the record. */
 function digestsOf({ results, media = [] }: ToolCall): readonly string[] {

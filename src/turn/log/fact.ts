@@ -36,8 +36,10 @@ export type Fact =
       readonly askedAt?: number
       /** The paths of it that were not stored. */
       readonly redacted?: readonly string[]
-      /** The id of the `toolInput` events of a provider's call. It is not stored. */
+      /** The id of the `toolInput` events of a provider's call. */
       readonly inputId?: string
+      /** The open call of an earlier response that this one finishes. */
+      readonly settles?: string
     }
   | { readonly kind: 'gate-opened'; readonly gate: GateRequest }
   | { readonly kind: 'gate-closed'; readonly closing: GateClosing }
@@ -68,13 +70,9 @@ export function entryOf(fact: Fact, turnId: string): NewEntry {
     case 'thought':
       return { kind: 'thought', turnId, data: fact.thought.toJSON() }
     case 'call':
-      return { kind: 'history-item', turnId, data: itemData(fact.call.item, fact.call.askedAt) }
+      return { kind: 'history-item', turnId, data: itemData(fact.call.item, fact.call) }
     case 'item':
-      return {
-        kind: 'history-item',
-        turnId,
-        data: itemData({ id: fact.id, ...fact.item }, fact.askedAt),
-      }
+      return { kind: 'history-item', turnId, data: itemData({ id: fact.id, ...fact.item }, fact) }
     case 'gate-opened':
       return { kind: 'gate-opened', turnId, data: fact.gate }
     case 'gate-closed': {
@@ -94,10 +92,23 @@ export function entryOf(fact: Fact, turnId: string): NewEntry {
   }
 }
 
-const itemData = (item: HistoryItem & { readonly id: string }, askedAt: number | undefined) =>
-  Object.freeze(
-    askedAt === undefined ? { ...item } : { createdAt: new Date(askedAt).toISOString(), ...item },
-  )
+const itemData = (
+  item: HistoryItem & { readonly id: string },
+  { askedAt, inputId, settles }: ItemOrigin,
+) =>
+  Object.freeze({
+    ...(askedAt !== undefined && { createdAt: new Date(askedAt).toISOString() }),
+    ...(inputId !== undefined && { inputId }),
+    ...(settles !== undefined && { settles }),
+    ...item,
+  })
+
+/** What an entry says about an item beside the item. */
+interface ItemOrigin {
+  readonly askedAt?: number
+  readonly inputId?: string
+  readonly settles?: string
+}
 
 /** A store writes a record out through its `toJSON`. */
 const asData = (record: Message | ToolCall) => record as unknown as JsonObject
@@ -132,7 +143,7 @@ export function factOf(entry: Entry, context: RestoreContext): Fact {
 }
 
 function storedItem({ data, time, redacted }: Entry & { kind: 'history-item' }): Fact {
-  const { id, createdAt = '', ...rest } = data
+  const { id, createdAt = '', inputId: _, settles: __, ...rest } = data
   const item = rest as HistoryItem
   // The store's clock may differ from the runner's. It is all that earlier versions and redacted entries have.
   const told = Date.parse(createdAt)

@@ -2,13 +2,13 @@ import { BobbinError } from '../../core/error/error.ts'
 import { Message } from '../../records/message.ts'
 import { Media } from '../../spool/media.ts'
 import { askStore } from '../limits/failure.ts'
-import type { TurnSeed } from './open-turn.ts'
+import type { TurnWishes } from './open-turn.ts'
 import { outputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Checks the input of `run` before anything happens, and gives the seed of its turn. */
-export function checkInput(input: TurnInput): TurnSeed {
+export function checkInput(input: TurnInput): TurnWishes {
   requireInput(input, ['message', 'attachments'])
   const { conversation, message, attachments = [] } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
@@ -25,7 +25,7 @@ export function checkInput(input: TurnInput): TurnSeed {
 }
 
 /** Checks the input of `resume`. */
-export function checkResume(input: ResumeInput): TurnSeed {
+export function checkResume(input: ResumeInput): TurnWishes {
   requireInput(input, ['decisions'])
   const seed = conversationSeed(input)
   const { decisions } = input
@@ -34,7 +34,7 @@ export function checkResume(input: ResumeInput): TurnSeed {
 }
 
 /** Checks the input of `recover`. */
-export function checkRecover(input: RecoverInput): TurnSeed {
+export function checkRecover(input: RecoverInput): TurnWishes {
   requireInput(input, ['force'])
   // A string such as 'no' is truthy, and would take the conversation from a running process.
   if (input.force !== undefined && typeof input.force !== 'boolean') {
@@ -43,7 +43,7 @@ export function checkRecover(input: RecoverInput): TurnSeed {
   return conversationSeed(input)
 }
 
-function conversationSeed(input: RecoverInput | ResumeInput): TurnSeed {
+function conversationSeed(input: RecoverInput | ResumeInput): TurnWishes {
   if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
   return seedOf(input)
 }
@@ -73,13 +73,13 @@ const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
 }
 
 /** Checks what all inputs share. An error after the lease was taken would leave the conversation locked. */
-function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnSeed {
-  const { conversation, signal, output, force } = input as Partial<TurnInput & RecoverInput>
+function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnWishes {
+  const { signal, output, force } = input as Partial<TurnInput & RecoverInput>
   if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
   }
   const shape = output === undefined ? undefined : outputShape(output)
-  return { conversation, signal: signal ?? undefined, force, output: shape }
+  return { signal: signal ?? undefined, force, output: shape }
 }
 
 /** Commits the user's message. */

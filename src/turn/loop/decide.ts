@@ -1,5 +1,6 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import { isTransient } from '../../model/transient-failure.ts'
+import type { FunctionalEvents } from '../events/turn-events.ts'
 import type { ExecutorDecision, ExecutorHelpers } from '../executor/executor.ts'
 import { errorText } from '../limits/failure.ts'
 import type { Turn } from './turn.ts'
@@ -7,6 +8,8 @@ import type { Turn } from './turn.ts'
 /** A decision, and the ids of events for the ids under which its executor streamed. */
 export interface Decided {
   readonly decision: ExecutorDecision
+  /** The id of the model call that gave it, and of its response. */
+  readonly modelCall: string
   readonly streamId: (id: string) => string
 }
 
@@ -25,12 +28,15 @@ export async function decide(turn: Turn): Promise<Decided> {
     try {
       // Rules without a promise are welcome, whatever the type says.
       const streamId = streamIds(turn, attempt)
-      const deciding = (async () => settings.executor(ctx, helpers(turn, streamId)))()
-      return { decision: await watch.orAborted(deciding), streamId }
+      const modelCall = modelCallId(turn, attempt)
+      const ways = helpers(turn, streamId, modelCall)
+      const deciding = (async () => settings.executor(ctx, ways))()
+      return { decision: await watch.orAborted(deciding), modelCall, streamId }
     } catch (error) {
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`
-      events.observed('warning', { code: 'MODEL_RETRY', message })
+      events.dropTexts()
+      events.warn({ code: 'MODEL_RETRY', message })
       // Ends with an abort even if the application's `sleep` ignores the signal.
       await watch.orAborted((async () => settings.sleep(pauseAfter(error, attempt), signal))())
     }
@@ -49,12 +55,26 @@ function streamIds({ events, tally: { iteration } }: Turn, attempt: number): Dec
   return (id) => `${turnId}/${iteration}.${attempt}/${id}`
 }
 
-function helpers({ events }: Turn, streamId: Decided['streamId']): ExecutorHelpers {
+/** Each attempt is a model call of its own. */
+function modelCallId({ events, tally: { iteration } }: Turn, attempt: number): string {
+  const first = `${events.origin.turnId}/${iteration}`
+  return attempt === 0 ? first : `${first}.${attempt}`
+}
+
+function helpers(
+  { events }: Turn,
+  streamId: Decided['streamId'],
+  modelCall: string,
+): ExecutorHelpers {
   let modelCalls = 0
+  const stream =
+    <Name extends 'message' | 'thought' | 'toolInput'>(name: Name) =>
+    (piece: FunctionalEvents[Name]) =>
+      events.content(name, { ...piece, id: streamId(piece.id) }, modelCall)
   return {
-    message: (piece) => events.content('message', { ...piece, id: streamId(piece.id) }),
-    thought: (piece) => events.content('thought', { ...piece, id: streamId(piece.id) }),
-    toolInput: (piece) => events.content('toolInput', { ...piece, id: streamId(piece.id) }),
+    message: stream('message'),
+    thought: stream('thought'),
+    toolInput: stream('toolInput'),
     modelCall: () => {
       modelCalls++
       return modelCalls === 1 ? '' : `${modelCalls}/`
@@ -67,7 +87,7 @@ function helpers({ events }: Turn, streamId: Decided['streamId']): ExecutorHelpe
     historyRepair: (repair) => {
       const { kind, item, message } = repair
       if (kind === 'dead-thinking') {
-        return events.observedOnce(kind, 'warning', { code: 'THINKING_LEFT_OUT', message })
+        return events.warnOnce(kind, { code: 'THINKING_LEFT_OUT', message })
       }
       events.observedOnce(`${kind} ${item} ${message}`, 'historyRepair', { ...repair })
     },

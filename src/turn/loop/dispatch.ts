@@ -14,7 +14,8 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     if (limit !== undefined) return limit
     const { iteration } = turn.tally
     turn.events.observed('iterationStart', { iteration })
-    const { decision, streamId } = await decide(turn)
+    const decided = await decide(turn)
+    const { decision } = decided
     checkDecision(decision)
     turn.tally.add(decision.usage)
     const asked = callsOf(decision).length + (decision.unfinished?.length ?? 0)
@@ -23,7 +24,7 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     const isLate = 'answer' in decision && turn.interruption.signal.aborted
     const end = isLate
       ? turn.interruption.end()
-      : endOf(turn, decision, await runResponse(turn, decision, streamId))
+      : endOf(turn, decision, await runResponse(turn, decided))
     const usage = countedUsage(decision.usage)
     const calls = callsOf(decision).length
     turn.events.observed('iterationEnd', { iteration, calls, ...(usage && { usage }) })

@@ -1,4 +1,3 @@
-import { tellFacts } from '../events/tell-facts.ts'
 import { providerStep } from '../gates/provider-gates.ts'
 import type { StartedState } from '../log/call-state.ts'
 import { nextStep, type OpenPolicy } from '../recovery/next-step.ts'
@@ -15,7 +14,10 @@ export async function finishOpenCalls(
   isAfterCrash: boolean,
 ): Promise<boolean> {
   const { log, guard, tools, tally, opened } = turn
-  tellFacts(turn.events, log.state).apply(opened.doubts)
+  for (const { message, data } of opened.doubts) {
+    const { toolCallId } = data as { readonly toolCallId: string }
+    turn.events.observed('warning', { code: 'IN_DOUBT', message, toolCallId })
+  }
   const { open, recent } = log.state
   const isSameTurn = policy === 'continue'
   // After a wait or a crash, it is still the same turn for the model: its calls count as repeats.

@@ -1,15 +1,17 @@
 import { hmacSha256 } from '#hash'
+import type { Note, TurnStart } from '../../store/entry.ts'
+import { liveFeed } from '../../store/feed/live-feed.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../../store/store.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
-import { type Buses, TurnEmitter } from '../events/event-bus.ts'
-import { tellFacts } from '../events/tell-facts.ts'
+import type { Buses } from '../events/event-bus.ts'
+import { TurnEmitter } from '../events/turn-emitter.ts'
 import { type Interruption, interruptionOf } from '../limits/cut-off.ts'
 import { RepeatGuard } from '../limits/repeat-guard.ts'
 import { shownId } from '../log/call-state.ts'
 import { ConversationLog } from '../log/conversation-log.ts'
-import { type Fact, factOf, isDoubt } from '../log/fact.ts'
+import { factOf, isDoubt } from '../log/fact.ts'
 import { resultSpool } from '../log/small-results.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { History } from '../request/history.ts'
@@ -17,22 +19,38 @@ import { presentationOf } from '../request/presentation.ts'
 import { turnContext } from '../request/turn-context.ts'
 import { TurnRequest } from '../request/turn-request.ts'
 import { VisibleCalls } from '../request/visible-calls.ts'
-import { readingOf, tellGates, warnTooLarge } from './follow-log.ts'
+import { readingOf, warnTooLarge } from './follow-log.ts'
 import { requireHeld, requireStillHeld } from './held-parent.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { TurnTally } from './turn-tally.ts'
 
+/** How the handle of a turn reaches it. */
+export interface TurnControl {
+  readonly abort: AbortController
+  /** The length of the log when the turn opened it; undefined before. */
+  openedAt: number | undefined
+}
+
+/** Which turn it is, and where. */
+export interface TurnPlace {
+  readonly conversation: string
+  readonly turnId: string
+  readonly control?: TurnControl
+}
+
 /** The input of `openTurn`. */
-export interface TurnSeed {
-  /** A new one unless given. */
-  readonly conversation?: string | undefined
+export interface TurnSeed extends TurnPlace, TurnWishes {
+  /** The turn around this one, when it runs inside a call. */
+  readonly parent?: OuterTurn
+}
+
+/** What the caller asks of a turn, beside what it is about. */
+export interface TurnWishes {
   readonly signal?: AbortSignal | undefined
   readonly output?: OutputShape | undefined
   /** Takes the conversation although another runner's lease has not expired. */
   readonly force?: boolean | undefined
-  /** The turn around this one, when it runs inside a call. */
-  readonly parent?: OuterTurn
 }
 
 /** A turn that holds its conversation until `close`. */
@@ -41,13 +59,12 @@ export interface OpenedTurn {
   close(): Promise<void>
 }
 
-type Seed = TurnSeed & { readonly conversation: string }
-
 /** Takes the lease of the conversation, reads its log, and sets up the turn. */
 export async function openTurn(
   settings: RunnerSettings,
   buses: Buses,
-  seed: Seed,
+  seed: TurnSeed,
+  input: NonNullable<TurnStart['input']>,
 ): Promise<OpenedTurn> {
   const { store } = settings
   const { conversation: id, parent } = seed
@@ -57,16 +74,23 @@ export async function openTurn(
   const force = seed.force === true || parent !== undefined
   if (parent !== undefined) await requireHeld(parent)
   const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
-  const interruption = interruptionOf(id, seed.signal, settings.limits.timeMs)
+  const interruption = interruptionOf(id, seed.signal, settings.limits.timeMs, seed.control?.abort)
   const beat = keepAlive(settings, lease, interruption)
-  const close = () => {
+  let endFeed = () => {}
+  const close = async () => {
     interruption.clear()
-    return release(settings, lease, beat)
+    await release(settings, lease, beat)
+    endFeed()
   }
   try {
     const secret = key ?? (await store.key(id))
     const turn = await turnOn(settings, buses, seed, { lease, interruption, secret })
-    const start = parent === undefined ? {} : { parent: { ...parent.origin } }
+    endFeed = () => turn.events.end()
+    // A sub-agent always resumes, and the first time there is nothing to resume.
+    const start = {
+      input: lease.created ? 'run' : input,
+      ...(parent && { parent: { ...parent.origin } }),
+    }
     await turn.log.commit([{ kind: 'turn-start', start }])
     // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.
     if (parent !== undefined) await requireStillHeld(parent, store, id)
@@ -87,15 +111,29 @@ interface Held {
 async function turnOn(
   settings: RunnerSettings,
   buses: Buses,
-  { conversation: id, parent, output }: Seed,
+  { conversation: id, turnId, parent, output, control }: TurnSeed,
   { lease, interruption, secret }: Held,
 ): Promise<Turn> {
   const { store, tools, artifacts } = settings
-  const turnId = settings.ids()
-  const events = new TurnEmitter(buses, Object.freeze({ turnId, conversation: id }))
   const results = resultSpool(store, settings.spool)
+  const context = { spool: results, ...(artifacts && { artifacts }) }
+  const events = new TurnEmitter({
+    buses,
+    origin: Object.freeze({ turnId, conversation: id }),
+    openFeed: () => liveFeed(store, id),
+    epoch: lease.epoch,
+    clock: settings.clock,
+    restore: context,
+  })
   const presentation = presentationOf(secret, id, readingOf(interruption, events))
-  const log = new ConversationLog({ id, epoch: lease.epoch, turnId, store, results })
+  const log = new ConversationLog({
+    id,
+    epoch: lease.epoch,
+    turnId,
+    store,
+    results,
+    onStored: (entries, appended) => events.stored(entries, appended),
+  })
   const { state } = log
   const visible = new VisibleCalls(tools, artifacts)
   // What an earlier turn has shown as a handle was reported then.
@@ -106,14 +144,13 @@ async function turnOn(
   })
   log.follow(history)
   log.follow(visible)
-  const doubts: Fact[] = []
+  const doubts: Note[] = []
   if (!lease.created) {
-    const context = { spool: results, ...(artifacts && { artifacts }) }
     for await (const entry of store.entries(id)) {
       const fact = factOf(entry, context)
-      log.replay([fact])
+      log.replay(fact)
       if (fact.kind === 'turn-end') doubts.length = 0
-      else if (isDoubt(fact)) doubts.push(fact)
+      else if (isDoubt(fact)) doubts.push(fact.note)
     }
   }
   const gates = lease.created ? [] : await store.openGates(id)
@@ -123,8 +160,8 @@ async function turnOn(
   // From here on, followers get the facts of this turn only.
   const tally = new TurnTally(settings.clock.now(), parent)
   log.follow(tally)
-  log.follow(tellFacts(events, state))
-  log.onGates((facts) => tellGates(store, events, facts))
+  events.begin(log.length, gates)
+  if (control !== undefined) control.openedAt = log.length
   const guard = new RepeatGuard(settings.repeat)
   const { instructions, budget } = settings
   const request = new TurnRequest({

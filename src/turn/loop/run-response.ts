@@ -1,13 +1,13 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import { admitCalls } from '../call/admit.ts'
-import { askCalls, responseId } from '../call/ask.ts'
+import { askCalls } from '../call/ask.ts'
 import { runCall } from '../call/run-call.ts'
 import { type Job, runJobs } from '../call/schedule.ts'
 import type { NextStep } from '../call/step.ts'
-import type { ExecutorDecision } from '../executor/executor.ts'
 import { approveHere, tooLateStep } from '../gates/use-decision.ts'
 import type { StopReason } from '../limits/outcome.ts'
 import { taintNote } from '../log/fact.ts'
+import type { Decided } from './decide.ts'
 import type { Turn } from './turn.ts'
 
 /** The end of a response: whether calls wait for a decision, and why the turn must stop, if it must. */
@@ -19,19 +19,17 @@ export interface ResponseEnd {
 /** Takes the calls of a response from request to record. The history shows results in the order asked. */
 export async function runResponse(
   turn: Turn,
-  decision: ExecutorDecision,
-  streamId: (id: string) => string,
+  { decision, modelCall, streamId }: Decided,
 ): Promise<ResponseEnd> {
   // 1. Ask: every call gets its id and its place; arguments are read strictly.
-  const asked = await askCalls(turn, decision, { iteration: turn.tally.iteration, streamId })
+  const asked = await askCalls(turn, decision, { id: modelCall, streamId })
   // 2. Admit: decide on each call in the order asked: end, wait or run.
   const { steps, stop } = await admitCalls(turn, asked.calls, turn.tally.callCount)
   // 3. One commit: what the request added, the response with its refusals, gates and intents, so that a crash cannot separate them.
   const { unrecorded } = turn.log.state
   const taint = unrecorded === undefined ? [] : [taintNote(unrecorded)]
   const { iteration } = turn.tally
-  const id = responseId(turn, iteration)
-  const sent = turn.request.takeFacts({ id, iteration }, decision.requestDigest)
+  const sent = turn.request.takeFacts({ id: modelCall, iteration }, decision.requestDigest)
   await turn.log.commit([...sent, ...asked.facts, ...taint, ...steps.flatMap(({ facts }) => facts)])
   // 4. Run side by side; each call settles by itself.
   await runAll(

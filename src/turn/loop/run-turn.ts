@@ -43,16 +43,15 @@ export async function runTurn(
   seed: TurnSeed,
   plan: TurnPlan,
 ): Promise<TurnOutcome> {
-  const id = seed.conversation ?? settings.ids()
   let opened: OpenedTurn
   try {
-    opened = await openTurn(settings, buses, { ...seed, conversation: id })
+    opened = await openTurn(settings, buses, seed, plan.way)
   } catch (error) {
     // A conversation that is busy, or has an invalid name, is an error of the caller. Any other error is the store's.
     // A missing conversation was deleted after it was taken: that is not an error of the caller either.
     const isDeleted = isBobbinError(error, 'E_NOT_FOUND')
     if (isBobbinError(error) && faultOf(error) !== 'store' && !isDeleted) throw error
-    return notOpened(buses, id, error)
+    return notOpened(buses, seed, error)
   }
   const { turn, close } = opened
   try {
@@ -64,8 +63,12 @@ export async function runTurn(
 }
 
 /** The outcome of a turn that did not start, because the store failed. */
-function notOpened({ observed }: Buses, conversation: string, error: unknown): TurnOutcome {
-  const origin = Object.freeze({ turnId: '', conversation })
+function notOpened(
+  { observed }: Buses,
+  { turnId, conversation }: TurnSeed,
+  error: unknown,
+): TurnOutcome {
+  const origin = Object.freeze({ turnId, conversation })
   observed.emit('error', { error, where: 'open' }, origin)
   const reason = failure('STORE_FAILED', error)
   const nothing = { text: '', toolCalls: [], usage: NO_USAGE, gates: [] }

@@ -1,6 +1,6 @@
+import type { Note } from '../../store/entry.ts'
 import type { Gate } from '../../store/gate.ts'
 import type { CallScope } from '../call/call-scope.ts'
-import type { Fact } from '../log/fact.ts'
 import type { LogEnd } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import type { TurnRequest } from '../request/turn-request.ts'
@@ -19,6 +19,6 @@ export interface Turn extends CallScope {
     readonly end: LogEnd
     readonly gates: readonly Gate[]
     /** Doubts since the last turn with an end: the process may have died before its observers received them. */
-    readonly doubts: readonly Fact[]
+    readonly doubts: readonly Note[]
   }
 }

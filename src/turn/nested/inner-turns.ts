@@ -146,9 +146,9 @@ async function abandonInside(
   const isInside = await askStore(() => isNestedIn(store, conversation, outer.origin.conversation))
   if (isInside !== true) return false
   const content: ContentBus = new EventBus(() => {})
-  const seed = { conversation, parent: outer }
+  const seed = { conversation, turnId: settings.ids(), parent: outer }
   const buses = { content, observed: outer.observed }
-  const { turn, close } = await askStore(() => openTurn(settings, buses, seed))
+  const { turn, close } = await askStore(() => openTurn(settings, buses, seed, 'recover'))
   try {
     await finishOpenCalls(turn, 'abandon', turn.opened.end.is !== 'ended')
     const message = 'The outer conversation continued without this turn.'

@@ -116,18 +116,23 @@ async function runNested(
   const inner = site && new TurnInside(site, agent, conversation)
   const outcome = inner
     ? await inner.run(message, signal)
-    : await runTurn(
-        runnerSettings(agent, innerTurns),
-        buses(),
-        { conversation, signal },
-        planOf(message),
-      )
+    : await runAlone(agent, planOf(message), { conversation, signal })
   if (outcome.status === 'completed') return outcome.text
   // The abort of the outer call ended it.
   signal.throwIfAborted()
   inner?.waitFor(outcome.gates)
   const why = outcome.reason?.message ?? 'no reason was given.'
   throw new Error(`it ended ${outcome.status}: ${why}`)
+}
+
+/** Runs the agent of a tool that is executed without a turn around it. */
+function runAlone(
+  agent: TurnRunnerOptions,
+  plan: TurnPlan,
+  seed: { readonly conversation: string; readonly signal: AbortSignal },
+): Promise<TurnOutcome> {
+  const settings = runnerSettings(agent, innerTurns)
+  return runTurn(settings, buses(), { turnId: settings.ids(), ...seed }, plan)
 }
 
 /** A turn inside a call. It reports its gates, its trust and its doubts to the call. */
@@ -168,7 +173,7 @@ class TurnInside implements InnerTurn {
       this.#isLeft = turn.log.state.open.size > 0
     }
     try {
-      const seed = { conversation, signal, parent }
+      const seed = { conversation, turnId: settings.ids(), signal, parent }
       return await runTurn(settings, buses(parent), seed, { ...planOf(message), onEnd })
     } finally {
       this.#isRunning = false

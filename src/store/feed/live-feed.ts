@@ -1,0 +1,199 @@
+import type { FeedContent, FeedEvent } from './feed-event.ts'
+import { comparePlaces, type Place, positionAt } from './position.ts'
+
+/** Receives the events of a conversation while they happen. It must not throw. */
+export type FeedReader = (event: FeedEvent) => void
+
+/** A text that is still being written, or the last report of a call that still runs. */
+interface Open {
+  /** The last piece, or the report. */
+  content: StreamedContent
+  /** All pieces so far; undefined for a report. */
+  text: string | undefined
+  readonly turnId: string
+  /** Where its last piece was told. */
+  seq: number
+  n: number
+}
+
+/** What streams: it has no entry. */
+export type StreamedContent = Exclude<FeedContent, { readonly type: 'turnStart' | 'turnEnd' }>
+
+/** A text that is being written. */
+export interface OpenText {
+  readonly type: 'message' | 'thought'
+  readonly id: string
+  readonly text: string
+  readonly modelCall?: string
+}
+
+/**
+ * The live end of one conversation in this process. The holder of the conversation writes to it. It keeps the texts that
+ * are still open, so that a reader who comes later gets them as a snapshot.
+ */
+export class LiveFeed {
+  readonly #readers = new Set<FeedReader>()
+  readonly #onIdle: () => void
+  readonly #open = new Map<string, Open>()
+  /** The epoch of the holder; 0 while there is none. */
+  #epoch = 0
+  #seq = 0
+  #n = 0
+  readonly #conversation: string
+
+  constructor(conversation: string, onIdle: () => void) {
+    this.#conversation = conversation
+    this.#onIdle = onIdle
+  }
+
+  /** Whether a turn of this process holds the conversation. */
+  get isWriting(): boolean {
+    return this.#epoch > 0
+  }
+
+  /** The last entry that was told. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  get isRead(): boolean {
+    return this.#readers.size > 0
+  }
+
+  /** A turn takes the conversation, whose log has this length. */
+  begin(epoch: number, length: number): void {
+    this.#epoch = epoch
+    this.#seq = length
+    this.#n = 0
+    this.#open.clear()
+  }
+
+  /** The turn of this epoch has released the conversation. */
+  end(epoch: number): void {
+    if (epoch !== this.#epoch) return
+    this.#epoch = 0
+    this.#open.clear()
+    this.#rest()
+  }
+
+  /** Tells an entry, in the order of the log. `content` is asked only if somebody reads. */
+  stored(
+    epoch: number,
+    entry: { readonly seq: number; readonly time: number; readonly turnId: string },
+    content: () => FeedContent | undefined,
+  ): void {
+    if (epoch !== this.#epoch) return
+    const { seq, time, turnId } = entry
+    this.#seq = seq
+    this.#n = 0
+    const told = this.#readers.size > 0 ? content() : undefined
+    if (told !== undefined) this.#tell(told, time, turnId)
+  }
+
+  /** Tells something that is not stored. What a lost turn still says is dropped. */
+  streamed(epoch: number, content: StreamedContent, time: number, turnId: string): void {
+    if (epoch !== this.#epoch) return
+    this.#n++
+    this.#keep(content, turnId)
+    if (this.#readers.size > 0) this.#tell(content, time, turnId)
+  }
+
+  /** Forgets the open texts: they are stored, or void. */
+  closeTexts(): void {
+    for (const [key, { text }] of this.#open) if (text !== undefined) this.#open.delete(key)
+  }
+
+  /** Forgets the last report of a call that has settled. */
+  closeCall(toolCallId: string): void {
+    this.#open.delete(`progress ${toolCallId}`)
+  }
+
+  /** The messages and thoughts that are still being written. */
+  openTexts(): readonly OpenText[] {
+    return [...this.#open.values()].flatMap(({ content, text }) => {
+      if (text === undefined || (content.type !== 'message' && content.type !== 'thought'))
+        return []
+      const { type, id, modelCall } = content
+      return { type, id, text, ...(modelCall !== undefined && { modelCall }) }
+    })
+  }
+
+  /**
+   * Adds a reader, and first gives it what is open. `seen` is the last position that it has: a reader that was here then
+   * needs only what has changed since.
+   */
+  join(reader: FeedReader, seen: Place, now: number): () => void {
+    for (const open of this.#open.values()) {
+      if (seen.n > 0 && comparePlaces(open, seen) <= 0) continue
+      this.#n++
+      reader(this.#event(soFar(open), now, open.turnId))
+    }
+    this.#readers.add(reader)
+    return () => {
+      this.#readers.delete(reader)
+      this.#rest()
+    }
+  }
+
+  #tell(content: FeedContent, time: number, turnId: string): void {
+    const event = this.#event(content, time, turnId)
+    for (const reader of this.#readers) reader(event)
+  }
+
+  #event(content: FeedContent, time: number, turnId: string): FeedEvent {
+    const stamp = {
+      position: positionAt({ seq: this.#seq, n: this.#n }),
+      time,
+      turnId,
+      conversation: this.#conversation,
+    }
+    return Object.freeze({ ...stamp, ...content })
+  }
+
+  #keep(content: StreamedContent, turnId: string): void {
+    const isReport = content.type === 'progress'
+    if (!isReport && content.type !== 'message' && !isInput(content)) return
+    const key = isReport ? `progress ${content.toolCallId}` : `${content.type} ${content.id}`
+    const delta = isReport ? undefined : content.delta
+    const known = this.#open.get(key)
+    if (known === undefined) {
+      this.#open.set(key, { content, text: delta, turnId, seq: this.#seq, n: this.#n })
+      return
+    }
+    known.content = content
+    if (known.text !== undefined) known.text += delta ?? ''
+    known.seq = this.#seq
+    known.n = this.#n
+  }
+
+  #rest(): void {
+    if (this.#epoch === 0 && this.#readers.size === 0) this.#onIdle()
+  }
+}
+
+const isInput = (content: StreamedContent) =>
+  content.type === 'thought' || content.type === 'toolInput'
+
+/** What is open, for a reader who comes now. */
+function soFar({ content, text }: Open): FeedContent {
+  if (text === undefined) return content
+  const { delta: _, ...rest } = content as StreamedContent & { readonly delta?: string }
+  return { ...rest, text, isComplete: false } as FeedContent
+}
+
+const feeds = new WeakMap<object, Map<string, LiveFeed>>()
+
+/** The live feed of a conversation, the same for everybody who has the same store object. */
+export function liveFeed(store: object, conversation: string): LiveFeed {
+  let known = feeds.get(store)
+  if (known === undefined) feeds.set(store, (known = new Map()))
+  const all = known
+  let feed = all.get(conversation)
+  if (feed === undefined) {
+    const made = new LiveFeed(conversation, () => {
+      if (all.get(conversation) === made) all.delete(conversation)
+    })
+    all.set(conversation, (feed = made))
+  }
+  return feed
+}

@@ -1,0 +1,60 @@
+import type { FeedEvent } from '../store/feed/feed-event.ts'
+import { type FeedSource, turnEvents } from '../store/feed/follow.ts'
+import type { TurnOutcome } from './limits/outcome.ts'
+import type { TurnControl } from './loop/open-turn.ts'
+
+/**
+ * A turn that was started: a promise of its outcome, and its part of the feed. Each iteration begins with the first event
+ * of the turn. Leaving it early detaches and does not abort the turn.
+ */
+export interface TurnHandle<Output = unknown>
+  extends Promise<TurnOutcome<Output>>,
+    AsyncIterable<FeedEvent> {
+  /** The same promise: an `async` function that returns a handle gives only its outcome. */
+  readonly outcome: Promise<TurnOutcome<Output>>
+  readonly turnId: string
+  readonly conversation: string
+  /** Ends the turn; its outcome is `aborted`. */
+  abort(): void
+}
+
+/** A turn that is starting, as its handle sees it. */
+export interface StartingTurn {
+  readonly turnId: string
+  readonly conversation: string
+  readonly control: TurnControl
+  /** Where its events come from; asked when the handle is iterated. */
+  readonly source: () => FeedSource
+}
+
+/** The handle of a turn whose outcome is under way. */
+export function turnHandle<Output>(
+  outcome: Promise<TurnOutcome<Output>>,
+  { turnId, conversation, control, source }: StartingTurn,
+): TurnHandle<Output> {
+  const handle = {
+    outcome,
+    turnId,
+    conversation,
+    abort: () =>
+      control.abort.abort(new DOMException('The turn was aborted by its handle.', 'AbortError')),
+    [Symbol.asyncIterator](): AsyncGenerator<FeedEvent, void> {
+      // A rejection surfaces in the iteration.
+      outcome.catch(() => {})
+      return iterate(turnId, control, source, outcome)
+    },
+  }
+  return Object.assign(outcome, handle)
+}
+
+async function* iterate(
+  turnId: string,
+  control: TurnControl,
+  source: () => FeedSource,
+  outcome: Promise<unknown>,
+): AsyncGenerator<FeedEvent, void> {
+  const { openedAt } = control
+  const after = openedAt === undefined ? undefined : { seq: openedAt, n: 0 }
+  yield* turnEvents(source(), { turnId, after }, outcome)
+  await outcome
+}

@@ -52,7 +52,10 @@ const response = await fetch(`http://127.0.0.1:${port}/turns`, {
 assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
 const body = await response.text()
 const events = Array.from(body.matchAll(/^event: (\w+)$/gm), ([, name]) => name)
-assert.deepEqual(events, ['toolCall', 'toolCall', 'message', 'message', 'outcome'])
+assert.deepEqual(events, [
+  ...['turnStart', 'message', 'toolCall', 'toolCall'],
+  ...['message', 'message', 'message', 'turnEnd', 'outcome'],
+])
 assert.match(body, /"isComplete":true/)
 assert.match(body, /"status":"completed","text":"It is noon\."/)
 await new Promise((resolve) => server.close(resolve))

@@ -31,7 +31,7 @@ const turn = runner.stream({
   signal: abort.signal,
 })
 for await (const event of turn) {
-  if (event.type === 'message') process.stdout.write(event.delta)
+  if (event.type === 'message') process.stdout.write(event.delta ?? '')
   if (event.type === 'toolCall') console.log(`\n[${event.tool} ${event.settlement ?? '…'}]`)
 }
 const { status, toolCalls } = await turn.outcome

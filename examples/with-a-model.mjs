@@ -54,7 +54,7 @@ const agent = new TurnRunner({
 })
 const turn = agent.stream({ conversation: 'incident-42', message: 'Why did checkout fail?' })
 for await (const event of turn) {
-  if (event.type === 'message') process.stdout.write(event.delta)
+  if (event.type === 'message') process.stdout.write(event.delta ?? '')
   if (event.type === 'toolCall') console.log(event.tool, event.settlement ?? 'asked')
 }
 const outcome = await turn.outcome // status, text, toolCalls, usage and, unless completed, the reason

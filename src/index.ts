@@ -126,7 +126,23 @@ export type { SearchAnswer, SearchOptions } from './spool/search/search.ts'
 export type { ByteRange, SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts'
 export type { StoreOptions } from './store/core/create-store.ts'
-export type { FeedEvent } from './store/feed/feed-event.ts'
+export type {
+  FeedContent,
+  FeedEvent,
+  FeedGateDecided,
+  FeedGateOpened,
+  FeedMessage,
+  FeedModelCall,
+  FeedProgress,
+  FeedStamp,
+  FeedStoredMessage,
+  FeedThought,
+  FeedToolCall,
+  FeedToolInput,
+  FeedTurnEnd,
+  FeedTurnStart,
+  FeedWarning,
+} from './store/feed/feed-event.ts'
 export { comparePositions } from './store/feed/position.ts'
 export type {
   Gate,

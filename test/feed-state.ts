@@ -58,7 +58,7 @@ export class FeedState {
     const { type, id, modelCall } = event
     if (event.isComplete === true) {
       this.#void(modelCall)
-      const partial = 'partial' in event && event.partial === true && { partial: true }
+      const partial = 'partial' in event && event.partial && { partial: true }
       this.texts.set(id, { type, text: event.text, isComplete: true, ...partial })
       return
     }

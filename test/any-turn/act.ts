@@ -74,10 +74,11 @@ async function turnOf(
   }
   const input = { conversation, message: 'Go on.', signal }
   if (command.breakAfter === undefined) return runner.run(input)
-  const stream = runner.stream(input)
+  const turn = runner.run(input)
   let left = command.breakAfter
-  for await (const event of stream) if (event.type === 'toolCall' && left-- === 0) break
-  return stream.outcome
+  for await (const event of turn) if (event.type === 'toolCall' && left-- === 0) break
+  turn.abort()
+  return turn
 }
 
 function answersTo(gates: readonly Gate[], answers: readonly Answer[]): GateAnswer[] {

@@ -12,6 +12,7 @@ import { Media } from '../../src/spool/media.ts'
 import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/media-reader.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import { sweepSpool } from '../../src/store/audit/sweep-spool.ts'
+import { comparePositions } from '../../src/store/feed/position.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { redactKeys } from '../../src/store/rows/redact-keys.ts'
 import { storedResults } from '../../src/store/stored-results.ts'
@@ -114,6 +115,7 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       'undefined',
     ),
   ],
+  comparePositions: [way('comparePositions', (position) => comparePositions(position, '1.0'))],
   inlineBySize: [way('inlineBySize', (limit) => inlineBySize(limit))],
   // They tell what is what of anything.
   isBobbinError: [],

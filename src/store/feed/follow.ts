@@ -27,7 +27,7 @@ export const restoreFrom = (
 ): RestoreContext => ({ spool: storedResults(store, spool), ...(artifacts && { artifacts }) })
 
 /** The event of a stored entry; undefined if it has none. */
-export async function eventOf(source: FeedSource, entry: Entry): Promise<FeedEvent | undefined> {
+async function eventOf(source: FeedSource, entry: Entry): Promise<FeedEvent | undefined> {
   const { store, conversation, restore } = source
   const closed = entry.kind === 'gate-closed' ? entry.data.id : undefined
   const gate = closed === undefined ? undefined : await store.gate(conversation, closed)
@@ -44,7 +44,7 @@ export async function eventOf(source: FeedSource, entry: Entry): Promise<FeedEve
 }
 
 /** Everything after a place: what is stored, then what is open, then what happens. */
-export class Feed {
+class Feed {
   /** The place of the last event that was given. */
   last: Place
   readonly #source: FeedSource

@@ -186,7 +186,7 @@ const feeds = new WeakMap<object, Map<string, LiveFeed>>()
 /** The live feed of a conversation, the same for everybody who has the same store object. */
 export function liveFeed(store: object, conversation: string): LiveFeed {
   let known = feeds.get(store)
-  if (known === undefined) feeds.set(store, (known = new Map()))
+  if (known === undefined) feeds.set(store, (known = new Map<string, LiveFeed>()))
   const all = known
   let feed = all.get(conversation)
   if (feed === undefined) {

@@ -6,8 +6,6 @@ export interface Place {
   readonly n: number
 }
 
-export const START: Place = { seq: 0, n: 0 }
-
 export const positionAt = ({ seq, n }: Place): string => `${seq}.${n}`
 
 const POSITION = /^(0|[1-9]\d{0,15})\.(0|[1-9]\d{0,15})$/
@@ -27,7 +25,7 @@ export const comparePlaces = (a: Place, b: Place): number => a.seq - b.seq || a.
 export const comparePositions = (a: string, b: string): number =>
   comparePlaces(placeOf(a), placeOf(b))
 
-export function invalidPosition(position: unknown, rule: string): BobbinError {
+function invalidPosition(position: unknown, rule: string): BobbinError {
   const text = typeof position === 'string' ? position.slice(0, 40) : typeof position
   const data = { position: text, rule }
   return new BobbinError('E_INVALID_POSITION', `\`${text}\` ${rule}.`, data)

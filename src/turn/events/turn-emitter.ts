@@ -1,5 +1,6 @@
 import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { TurnToolCallContent } from '../../records/turn-tool-call-content.ts'
 import type { NewEntry } from '../../store/entry.ts'
 import { contentOf } from '../../store/feed/entry-content.ts'
 import type { FeedContent, FeedToolCall } from '../../store/feed/feed-event.ts'
@@ -173,7 +174,8 @@ const EVENT_NAMES: { readonly [K in NewEntry['kind']]?: 'toolCall' | keyof Obser
   note: 'warning',
 }
 
-function forListeners({ type: _, modelCall: __, ...call }: FeedToolCall) {
+function forListeners(content: FeedToolCall): TurnToolCallContent {
+  const { type: _, modelCall: __, ...call } = content
   return call
 }
 

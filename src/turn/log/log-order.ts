@@ -39,7 +39,7 @@ export class LogOrder {
           apply(appended)
           resolve()
         } catch (error) {
-          reject(error as Error)
+          reject(error)
         }
       }
       this.#waiting.push({ seq, run })

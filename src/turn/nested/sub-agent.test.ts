@@ -40,7 +40,10 @@ describe('subAgent', () => {
     const ids = (await store.conversations()).map(({ id }) => id)
     expect(ids).toEqual(['k', 'k/r1'])
     const [start] = (await store.find({ conversation: 'k/r1', kind: 'turn-start' })).entries
-    expect(start?.entry.data).toEqual({ parent: { conversation: 'k', turnId: outcome.turnId } })
+    expect(start?.entry.data).toEqual({
+      input: 'run',
+      parent: { conversation: 'k', turnId: outcome.turnId },
+    })
     // Watched like the outer turn; its texts and calls are not the outer turn's.
     expect(recorder.of('turnStart')).toHaveLength(2)
     expect(recorder.of('toolExecutionStart').map(({ tool: name }) => name)).toEqual([

@@ -11,6 +11,7 @@ export type {
   ModelCall,
   NewEntry,
   Note,
+  StoredUsage,
   TurnEnd,
   TurnStart,
 } from './entry.ts'

@@ -1,11 +1,10 @@
 export type { ConformanceCheck } from './conformance-check.ts'
 export { type EventRecorder, eventRecorder, type RecordedEvent } from './event-recorder.ts'
+export type { LoopbackExchange, LoopbackRequest } from './loopback/loopback-exchange.ts'
 export type { LoopbackFault } from './loopback/loopback-fault.ts'
 export {
-  type LoopbackExchange,
   type LoopbackOptions,
   type LoopbackProvider,
-  type LoopbackRequest,
   type LoopbackScript,
   loopbackProvider,
 } from './loopback/loopback-provider.ts'

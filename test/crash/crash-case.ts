@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LoopbackRequest } from '../../src/testing/loopback/loopback-exchange.ts'
 import {
   type LoopbackProvider,
-  type LoopbackRequest,
   loopbackProvider,
 } from '../../src/testing/loopback/loopback-provider.ts'
 import { wire } from '../../src/wire/index.ts'

@@ -1,7 +1,7 @@
 import type {
   LoopbackExchange,
   LoopbackRequest,
-} from '../../src/testing/loopback/loopback-provider.ts'
+} from '../../src/testing/loopback/loopback-exchange.ts'
 
 interface ScriptedCall {
   readonly id: string

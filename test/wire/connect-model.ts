@@ -20,6 +20,8 @@ export interface ModelSettings {
   readonly params?: object
   readonly now?: () => number
   readonly maxResponseBytes?: number
+  /** Of Claude alone. */
+  readonly boundThinking?: boolean
 }
 
 type Factory = (url: string, settings?: ModelSettings) => Model

@@ -1,4 +1,6 @@
 import type { WireApi } from '../../model/wire/wire-adapter.ts'
+import { boundThinking } from './bound-thinking.ts'
+import type { RequestMemory } from './loopback-exchange.ts'
 
 /** One protocol over HTTP: the paths of requests, the framing of events, the form of errors. */
 export interface LoopbackProtocol {
@@ -16,6 +18,8 @@ export interface LoopbackProtocol {
   errorBody(status: number, message: string): object
   /** The event for an error after the stream began. */
   errorEvent(status: number, message: string): object
+  /** Rules about requests that depend on earlier answers, if the provider has such. */
+  memory?(): RequestMemory
 }
 
 const wantsStream = (_path: string, body: unknown) =>
@@ -102,6 +106,7 @@ export const LOOPBACK_PROTOCOLS: Readonly<Record<WireApi, LoopbackProtocol>> = {
     trailer: '',
     errorBody: anthropicError,
     errorEvent: anthropicError,
+    memory: boundThinking,
   },
   gemini: {
     route: /\/models\/[^/:]+:(generateContent|streamGenerateContent)$/,

@@ -3,36 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
 import type { Violation, WireApi } from '../../model/wire/wire-adapter.ts'
-import { type LoopbackFault, rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
+import type { LoopbackExchange, LoopbackRequest } from './loopback-exchange.ts'
+import { rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
 import { LOOPBACK_PROTOCOLS, type LoopbackProtocol } from './loopback-protocol.ts'
-
-/** One answer. It has `events`, `recording` or `body`, or only a `status` for an error. */
-export interface LoopbackExchange {
-  /** 200 unless given. An error status without `body` gets the provider's own form of error. */
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  /** The answer to a request that does not stream. */
-  readonly body?: unknown
-  /** The answer to a streaming request: parsed events, or strings that are sent as they are. */
-  readonly events?: readonly unknown[]
-  /** A recorded stream, byte for byte, in place of `events`. */
-  readonly recording?: string | Uint8Array
-  readonly fault?: LoopbackFault
-  /** Sends the bytes in pieces of this size, whatever the events are. */
-  readonly chunkBytes?: number
-}
-
-/** What a client sent. */
-export interface LoopbackRequest {
-  readonly path: string
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Parsed JSON. */
-  readonly body: unknown
-  readonly isStream: boolean
-  /** What `validate` found; such a request was answered with 400 and used up no exchange. */
-  readonly violations: readonly Violation[]
-}
 
 /** A scripted answer, or a function that makes it from the request. */
 export type LoopbackScript =
@@ -66,6 +39,7 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
   const protocol = LOOPBACK_PROTOCOLS[options.api]
   const requests: LoopbackRequest[] = []
   const scripts = [...options.exchanges]
+  const memory = protocol.memory?.()
 
   async function exchangeFor(request: LoopbackRequest): Promise<LoopbackExchange> {
     const [first] = request.violations
@@ -77,7 +51,9 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
     }
     const exchange = typeof script === 'function' ? await script(request) : script
     const problem = misfit(exchange, request.isStream)
-    return problem === undefined ? exchange : refusal(protocol, 400, problem)
+    if (problem !== undefined) return refusal(protocol, 400, problem)
+    if ((exchange.status ?? 200) < 400) memory?.answered(request, exchange)
+    return exchange
   }
 
   const server = createServer((incoming, response) => {
@@ -91,8 +67,10 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
         return send(response, protocol, refusal(protocol, 404, message), false)
       }
       const isStream = protocol.isStream(path, body)
-      const violations = options.validate?.(body) ?? []
-      const request = { path, headers: incoming.headers, body, isStream, violations }
+      const { headers } = incoming
+      const remembered = memory?.check({ body, headers }) ?? []
+      const violations = [...(options.validate?.(body) ?? []), ...remembered]
+      const request = { path, headers, body, isStream, violations }
       requests.push(request)
       await send(response, protocol, await exchangeFor(request), isStream)
     }

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openaiResponses } from '../../providers/openai/index.ts'
 import { eventRecorder } from '../../testing/event-recorder.ts'
+import type { LoopbackExchange } from '../../testing/loopback/loopback-exchange.ts'
 import {
-  type LoopbackExchange,
   type LoopbackProvider,
   loopbackProvider,
 } from '../../testing/loopback/loopback-provider.ts'

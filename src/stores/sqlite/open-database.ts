@@ -11,10 +11,24 @@ export async function openDatabase(path: string): Promise<Sqlite> {
   const binding = await findBinding()
   try {
     await makePrivate(path)
-    return sqliteOver(new binding.Database(path), binding.parameters)
+    const sqlite = sqliteOver(new binding.Database(path), binding.parameters)
+    return { ...sqlite, close: () => closeWhole(sqlite) }
   } catch (error) {
     throw asStoreError(error, `open \`${path}\``)
   }
+}
+
+/**
+ * Moves the log into the file before it closes: `libsql` keeps the file open until a garbage collection, and SQLite does this
+ * by itself only when the last connection is really gone.
+ */
+function closeWhole(sqlite: Sqlite): void {
+  try {
+    sqlite.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Another connection is busy; it moves the log when it closes.
+  }
+  sqlite.close()
 }
 
 /**

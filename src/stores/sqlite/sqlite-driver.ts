@@ -1,26 +1,27 @@
 import type { AppendBatch, StoreDriver } from '../../store/rows/store-driver.ts'
-import type {
-  BlobRow,
-  ConversationRow,
-  EntryRow,
-  EntryText,
-  FoundText,
-  GateRow,
-} from '../../store/rows/store-rows.ts'
+import type { BlobRow, ConversationRow } from '../../store/rows/store-rows.ts'
 import { sqlFilter } from '../sql/sql-filter.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
 import {
+  asBytes,
   bytesOf,
+  CONVERSATION_FIELDS,
   conversationRow,
   ENTRY_COLUMNS,
+  ENTRY_FIELDS,
+  entryRow,
+  entryText,
   entryValues,
-  TEXT_COLUMNS,
+  foundText,
+  gateRow,
+  TEXT_FIELDS,
+  textOf,
 } from './sqlite-rows.ts'
 
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
-const GATE = `SELECT c.id AS conversation, g.id, g.state, g.digest, g.body
+const GATE = `SELECT CAST(c.id AS BLOB) AS conversation, ${asBytes('id, state, digest, body', 'g.')}
   FROM bobbin_gates g JOIN bobbin_conversations c ON c.ref = g.conversation`
 /** The entry that opened a gate. A gate row that was inserted by hand has none. */
 const OPENING = `LEFT JOIN bobbin_entries e
@@ -39,13 +40,11 @@ const ADD_ENTRY = `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_C
 
 /** The columns that most appends need. Reading the whole row takes longer. */
 const APPENDED_TO =
-  'SELECT ref, epoch, length, sealed_seq AS sealedSeq, seal FROM bobbin_conversations WHERE id = ?'
+  'SELECT ref, epoch, length, sealed_seq AS sealedSeq, CAST(seal AS BLOB) AS seal FROM bobbin_conversations WHERE id = ?'
 
 interface AppendedTo extends Pick<ConversationRow, 'epoch' | 'length' | 'sealedSeq' | 'seal'> {
   readonly ref: number
 }
-
-type Digest = Pick<EntryRow, 'digest'>
 
 interface Located {
   readonly ref: number
@@ -89,12 +88,13 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     append: (conversation, epoch, plan) =>
       write('append entries', (sqlite) => {
-        const known = sqlite.get(APPENDED_TO, [conversation]) as AppendedTo | undefined
-        if (known === undefined) return { status: 'missing' } as const
+        const found = sqlite.get(APPENDED_TO, [conversation]) as AppendedTo | undefined
+        if (found === undefined) return { status: 'missing' } as const
+        const known = { ...found, seal: textOf(found.seal) }
         const { ref } = known
         if (known.epoch !== epoch) return { status: 'stale', current: known.epoch } as const
-        const shown = plan.gates.flatMap(
-          (id) => sqlite.all(`${GATE} WHERE c.ref = ? AND g.id = ?`, [ref, id]) as GateRow[],
+        const shown = plan.gates.flatMap((id) =>
+          rowsOf(sqlite.all(`${GATE} WHERE c.ref = ? AND g.id = ?`, [ref, id]), gateRow),
         )
         const gates = new Map(shown.map((gate) => [gate.id, gate]))
         const unsealed = plan.seals ? digestsAfter(sqlite, ref, known.sealedSeq) : []
@@ -109,28 +109,28 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     texts: (conversation, from, limit) =>
       read('read entries', (sqlite) => {
-        return sqlite.all(logFrom(TEXT_COLUMNS), [conversation, from, limit]) as EntryText[]
+        return rowsOf(sqlite.all(logFrom(TEXT_FIELDS), [conversation, from, limit]), entryText)
       }),
 
     rows: (conversation, from, limit) =>
       read('read entries', (sqlite) => {
-        return sqlite.all(logFrom(ENTRY_COLUMNS), [conversation, from, limit]) as EntryRow[]
+        return rowsOf(sqlite.all(logFrom(ENTRY_FIELDS), [conversation, from, limit]), entryRow)
       }),
 
     text: (conversation, kind, id) =>
       read('read an entry', (sqlite) => {
-        const sql = `SELECT ${TEXT_COLUMNS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`
-        return sqlite.get(sql, [conversation, kind, id]) as EntryText | undefined
+        const sql = `SELECT ${TEXT_FIELDS} FROM bobbin_entries WHERE conversation = ${REF} AND kind = ? AND id = ?`
+        const row = sqlite.get(sql, [conversation, kind, id])
+        return row && entryText(row)
       }),
 
     find(filter, after, limit) {
       const { where, values, order } = sqlFilter(filter, DIALECT)
-      const sql = `SELECT e.seq, e.digest, e.seal, e.body, c.id AS conversation, ${order} AS position
+      const sql = `SELECT e.seq, ${asBytes('digest, seal, body', 'e.')}, CAST(c.id AS BLOB) AS conversation, ${order} AS position
         FROM bobbin_entries e JOIN bobbin_conversations c ON c.ref = e.conversation
         WHERE ${where} AND ${order} > ? ORDER BY ${order} LIMIT ?`
-      return read(
-        'search entries',
-        (sqlite) => sqlite.all(sql, [...values, after, limit]) as FoundText[],
+      return read('search entries', (sqlite) =>
+        rowsOf(sqlite.all(sql, [...values, after, limit]), foundText),
       )
     },
 
@@ -144,14 +144,15 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 
     conversations: (after, limit) =>
       read('list conversations', (sqlite) => {
-        const sql = 'SELECT * FROM bobbin_conversations WHERE id > ? ORDER BY id LIMIT ?'
-        return (sqlite.all(sql, [after, limit]) as SqliteRow[]).map(conversationRow)
+        const sql = `SELECT ${CONVERSATION_FIELDS} FROM bobbin_conversations c WHERE c.id > ? ORDER BY c.id LIMIT ?`
+        return rowsOf(sqlite.all(sql, [after, limit]), conversationRow)
       }),
 
     gate: (conversation, id) =>
       read('read a gate', (sqlite) => {
         const sql = `${GATE} WHERE c.id = ? AND g.id = ?`
-        return sqlite.get(sql, [conversation, id]) as GateRow | undefined
+        const row = sqlite.get(sql, [conversation, id])
+        return row && gateRow(row)
       }),
 
     gates: ({ conversation, open, limit }) =>
@@ -160,7 +161,7 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
         const inOne = conversation === undefined ? [] : [conversation]
         const where = conversation === undefined ? states : `${states} AND c.id = ?`
         const sql = `${GATE} ${OPENING} WHERE ${where} ORDER BY e.position LIMIT ?`
-        return sqlite.all(sql, [...inOne, limit]) as GateRow[]
+        return rowsOf(sqlite.all(sql, [...inOne, limit]), gateRow)
       }),
 
     replaceGate: (gate, expected) =>
@@ -183,9 +184,8 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
       read('list references', (sqlite) => {
         const inOne = conversation === undefined ? [] : [conversation]
         const where = conversation === undefined ? '' : `conversation = ${REF} AND`
-        const sql = `SELECT DISTINCT digest FROM bobbin_references WHERE ${where} digest > ? ORDER BY digest LIMIT ?`
-        const rows = sqlite.all(sql, [...inOne, after, limit]) as Digest[]
-        return rows.map(({ digest }) => digest)
+        const sql = `SELECT DISTINCT CAST(r.digest AS BLOB) AS digest FROM bobbin_references r WHERE ${where} r.digest > ? ORDER BY r.digest LIMIT ?`
+        return rowsOf(sqlite.all(sql, [...inOne, after, limit]), digestOf)
       }),
 
     delete: (conversation) =>
@@ -206,14 +206,22 @@ export function sqliteDriver(connection: SqliteConnection): StoreDriver {
 }
 
 function locate(sqlite: Sqlite, conversation: string): Located | undefined {
-  const row = sqlite.get('SELECT * FROM bobbin_conversations WHERE id = ?', [conversation])
+  const row = sqlite.get(
+    `SELECT ${CONVERSATION_FIELDS} FROM bobbin_conversations c WHERE c.id = ?`,
+    [conversation],
+  )
   return row && { ref: Number(row['ref']), row: conversationRow(row) }
 }
 
 function digestsAfter(sqlite: Sqlite, ref: number, seq: number): string[] {
-  const sql = 'SELECT digest FROM bobbin_entries WHERE conversation = ? AND seq > ? ORDER BY seq'
-  return (sqlite.all(sql, [ref, seq]) as Digest[]).map(({ digest }) => digest)
+  const sql = `SELECT ${asBytes('digest')} FROM bobbin_entries WHERE conversation = ? AND seq > ? ORDER BY seq`
+  return rowsOf(sqlite.all(sql, [ref, seq]), digestOf)
 }
+
+const rowsOf = <Row>(rows: readonly unknown[], read: (row: SqliteRow) => Row): Row[] =>
+  (rows as readonly SqliteRow[]).map(read)
+
+const digestOf = ({ digest }: SqliteRow): string => textOf(digest)
 
 function insert(
   sqlite: Sqlite,

@@ -147,7 +147,12 @@ function plainText(block: WireBlock): string {
     name,
     block['type'] === 'tool_result' && name === 'content' ? contentOf(value).map(plainText) : value,
   ])
-  return JSON.stringify(Object.fromEntries(plain), sorted)
+  try {
+    return JSON.stringify(Object.fromEntries(plain), sorted)
+  } catch {
+    // Nested too deep to be compared: it counts as itself.
+    return String(block['id'] ?? block['type'])
+  }
 }
 
 const sorted = (_name: string, value: unknown): unknown =>

@@ -10,6 +10,7 @@ import { callsOf, callWire } from '../executor/check-decision.ts'
 import type { CallRequest, ExecutorDecision } from '../executor/executor.ts'
 import type { AskedCall } from '../log/call-state.ts'
 import { type Fact, itemFact, noAnswerNote, OWN_WIRE } from '../log/fact.ts'
+import { isStrangers } from '../log/log-state.ts'
 import type { CallScope } from './call-scope.ts'
 import { providedFacts } from './provided.ts'
 import { TextStreams } from './text-streams.ts'
@@ -69,9 +70,9 @@ export async function askCalls(
       const claimed = { ...own, id: state.ids.claim(item.id) }
       placed.push(claimed)
       if (inputId !== undefined) inputs.set(claimed, streamId(inputId))
-      // The model has read what its provider's tool gave before it asks for the next call.
-      if ('result' in item && item.result !== undefined) taint = lowerTrust(taint, 'third-party')
     }
+    // The model has read what its provider's tool gave before it asks for the next call.
+    if (isStrangers(item)) taint = lowerTrust(taint, 'third-party')
   }
   for (const request of requests) await ask(request)
   for (const { tool, callId, rawArgs, inputId } of decision.unfinished ?? []) {

@@ -109,6 +109,7 @@ export class LogState {
   }
 
   #takeItem({ id, item, askedAt = 0, redacted }: Fact & { kind: 'item' }): void {
+    if (isStrangers(item)) this.#lower('third-party')
     if (item.type !== 'call' && item.type !== 'openCall') return
     this.ids.take(id)
     if (item.type === 'call') this.providers.take({ ...item, id })
@@ -169,6 +170,24 @@ export class LogState {
     const isAsked = record.executedBy === 'runner' && record.supersedes === undefined
     if (isAsked) this.recent.push(record.checksum)
   }
+}
+
+/** Items without a neutral form that the model wrote itself. */
+const MODELS_OWN: ReadonlySet<unknown> = new Set([
+  'compaction',
+  'context_compaction',
+  'fallback',
+  'structured_outputs',
+])
+
+/**
+ * Whether an item of a response holds text that the model read from somebody else: a result, or something that no reader
+ * knows, such as the list of an MCP server's tools or the output of a new hosted tool.
+ */
+export function isStrangers(item: HistoryItem): boolean {
+  if (item.type === 'call') return item.result !== undefined
+  if (item.type !== 'raw' || item.role === 'user') return false
+  return !MODELS_OWN.has((item.value as { readonly type?: unknown } | null)?.type)
 }
 
 /** A call that a provider left open, and when it was announced. */

@@ -135,7 +135,15 @@ function endingOf(response: ResponsesResponse, builder: HistoryBuilder): Ending 
     ...(status !== undefined && { rawReason: detail ?? status }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { usage }),
+    ...(isGrounded(response, builder) && { grounded: true }),
   }
+}
+
+/** Some servers search without a word: only the sources in the text tell. */
+function isGrounded({ output }: ResponsesResponse, { items }: HistoryBuilder): boolean {
+  if (items.some((item) => item.type === 'call' && item.executedBy === 'provider')) return false
+  const parts = asList(output).flatMap((item) => asList(asObject(item)?.['content']))
+  return parts.some((part) => asList(asObject(part)?.['annotations']).length > 0)
 }
 
 function reasonOf(

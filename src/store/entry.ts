@@ -11,6 +11,12 @@ export const ENTRY_VERSION = 2
 /** The key of every imported intent. Tools are never run or asked with it. */
 export const IMPORTED_KEY = 'imported'
 
+/** The code of a note that the model reads with a result. */
+export const CALL_NOTE = 'CALL_NOTE'
+
+/** The code of a note that lowers the trust of everything after it. */
+export const TAINT = 'TAINT'
+
 /** What a call will do, made durable before its handler starts. */
 export interface Intent {
   /** The id that its `ToolCall` will have: unique in the conversation. */

@@ -16,6 +16,14 @@ describe('verify', () => {
     await tampered.remove()
   })
 
+  it('finds every flipped bit of everything that is stored', async () => {
+    const tampered = await tamperedStore()
+    const { edits, missed } = await tampered.missedBits(1)
+    expect(missed).toEqual([])
+    expect(edits).toBeGreaterThan(4000)
+    await tampered.remove()
+  })
+
   it('finds every single-byte edit of a small result', async () => {
     const tampered = await tamperedStore()
     const { bytes } = tampered.database.prepare('SELECT bytes FROM bobbin_blobs').get([]) as {

@@ -20,6 +20,8 @@ export interface TamperedStore {
    * `step`-th, and gives what `verify` did not find.
    */
   missedEdits(step: number): Promise<{ readonly edits: number; readonly missed: readonly string[] }>
+  /** Flips one bit of every `step`-th byte, each of the eight in turn, so that texts are no longer UTF-8. */
+  missedBits(step: number): Promise<{ readonly edits: number; readonly missed: readonly string[] }>
   remove(): Promise<void>
 }
 
@@ -70,6 +72,29 @@ export async function tamperedStore(): Promise<TamperedStore> {
               const edited = text.slice(0, at) + other + text.slice(at + 1)
               const sql = `UPDATE OR REPLACE ${table} SET ${column} = ?1 WHERE ${key} = ?2`
               const faults = await after(sql, edited, String(row[key]))
+              if (faults.length === 0) missed.push(`${table} ${String(row[key])} ${column} ${at}`)
+            }
+          }
+        }
+      }
+      return { edits, missed }
+    },
+
+    async missedBits(step) {
+      const missed: string[] = []
+      let edits = 0
+      for (const [table, columns] of Object.entries(TABLES)) {
+        const key = table === 'bobbin_entries' ? 'seq' : 'id'
+        const rows = database.prepare(`SELECT * FROM ${table}`).all([]) as Record<string, unknown>[]
+        for (const row of rows) {
+          for (const column of columns.split(' ')) {
+            const bytes = Buffer.from(typeof row[column] === 'string' ? row[column] : '')
+            for (let at = edits % step; at < bytes.length; at += step) {
+              const edited = Buffer.from(bytes)
+              edited[at] = (edited[at] ?? 0) ^ (1 << (edits++ % 8))
+              const text = `CAST(x'${edited.toString('hex')}' AS TEXT)`
+              const sql = `UPDATE OR REPLACE ${table} SET ${column} = ${text} WHERE ${key} = ?1`
+              const faults = await after(sql, String(row[key]))
               if (faults.length === 0) missed.push(`${table} ${String(row[key])} ${column} ${at}`)
             }
           }

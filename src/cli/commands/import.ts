@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { command, onePositional } from '../command/command.ts'
+import { linesIn } from '../command/lines-in.ts'
 import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
 import { nameText } from '../terminal/call-text.ts'
@@ -12,7 +12,7 @@ export const importConversation = command({
   name: 'import',
   usage: ['import FILE [--as CONVERSATION]'],
   about:
-    'Reads what `bobbin export` wrote into a new conversation, whole or not at all; `-` reads standard input. Imported outputs count as third-party.',
+    'Reads what `bobbin export` wrote into a new conversation, whole or not at all; `-` reads standard input. All of it counts as third-party.',
   options: {
     as: { type: 'string', value: 'ID', help: 'The name of the new conversation' },
     ...STORE_OPTIONS,
@@ -27,9 +27,8 @@ export const importConversation = command({
     if (info?.isDirectory() === true) throw usageError(`\`${path}\` is a folder: name a file.`)
     return withStore(values, io, { create: true }, async (store) => {
       const input = path === '-' ? io.stdin : createReadStream(file)
-      const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
       const name = values.as === undefined ? {} : { conversation: values.as }
-      const report = await store.import(lines, name)
+      const report = await store.import(linesIn(input), name)
       if (values.json === true) writeJson(io, report)
       else {
         const { conversation, entries, artifacts } = report

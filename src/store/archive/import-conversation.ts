@@ -1,9 +1,10 @@
 import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import type { TrustTier } from '../../core/trust.ts'
 import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
-import type { Intent, NewEntry } from '../entry.ts'
+import { type Intent, type NewEntry, TAINT } from '../entry.ts'
 import type { AppendRequest } from '../rows/append-request.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import type { ImportOptions, ImportReport, Store } from '../store.ts'
@@ -69,6 +70,7 @@ async function importBody(
   let blobs: Uint8Array[] = []
   let chars = 0
   let entries = 0
+  let last: ExportedEntry | undefined
   const flush = async () => {
     const imported = batch.map(({ time, redacted }) => ({ time, ...(redacted && { redacted }) }))
     await target.appendAlone({ conversation, epoch, entries: batch as NewEntry[], blobs, imported })
@@ -89,6 +91,7 @@ async function importBody(
       followGate(entry, openGates)
       followCall(entry, openCalls, settled)
       batch.push(entry)
+      last = entry
       entries++
       chars += lines.length
     } else if ('end' in line) {
@@ -98,6 +101,7 @@ async function importBody(
       }
       for (const gate of openGates.values()) batch.push(abandoned(gate))
       for (const intent of openCalls.values()) batch.push(inDoubt(lines, intent))
+      if (last !== undefined) batch.push(tainted(last, target.trust ?? 'third-party'))
       await flush()
       if ((await lines.next()) !== undefined) throw lines.invalid('must not follow the last line')
       return { conversation, entries, artifacts: artifacts.size }
@@ -105,6 +109,14 @@ async function importBody(
     if (batch.length >= BATCH_ENTRIES || chars >= BATCH_CHARS) await flush()
   }
   throw lines.invalid('is missing: the file was cut off before its last line')
+}
+
+/** Everything in a file may be a stranger's: messages, calls that have not ended, gates. */
+function tainted(last: ExportedEntry, trust: TrustTier): ExportedEntry {
+  const message = 'The conversation was imported from a file.'
+  const data = { level: 'info', code: TAINT, message, data: { trust } }
+  const { redacted: _, ...entry } = last
+  return { ...entry, kind: 'note', data }
 }
 
 /** A file may refer only to artifacts that it contains. Otherwise it could read what others stored here. */

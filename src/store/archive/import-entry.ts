@@ -1,14 +1,18 @@
 import { checksum } from '../../core/checksum.ts'
 import { isBobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { isObject } from '../../core/error/wrong-input.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
+import { Message } from '../../records/message.ts'
 import { SETTLEMENTS } from '../../records/tool-call.ts'
-import { IMPORTED_KEY, type NewEntry } from '../entry.ts'
+import { escapeTagName } from '../../text/tag-name.ts'
+import { CALL_NOTE, IMPORTED_KEY, type NewEntry } from '../entry.ts'
 import { assertNewEntry, isKnownVersion } from '../rows/entry-text.ts'
 import { restoredGate } from '../rows/gate-form.ts'
 import type { ExportedEntry } from './export-conversation.ts'
 import type { ImportLines } from './import-lines.ts'
+import { assertReadable, isTime } from './readable-entry.ts'
 
 /** Checks an entry that a stranger may have written, and takes away what it must not claim. */
 export function importedEntry(
@@ -19,7 +23,7 @@ export function importedEntry(
   const json = withGate(line)
   const { v, kind, turnId, time, redacted } = json
   if (!isKnownVersion(v)) throw lines.invalid(`has an entry of unknown version ${String(v)}`)
-  if (!Number.isSafeInteger(time) || time < 0) throw lines.invalid('must have a time')
+  if (!isTime(time)) throw lines.invalid('must have a time')
   if (redacted !== undefined && !isPaths(redacted))
     throw lines.invalid('has no list of redacted paths')
   try {
@@ -38,7 +42,29 @@ export function importedEntry(
   if (kind === 'message' && data['attachments'] !== undefined) {
     data['attachments'] = lowered(data['attachments'], trust)
   }
+  // Only runners write what a model reads outside of envelopes.
+  if (kind === 'note' && data['code'] === CALL_NOTE) data['code'] = IMPORTED_NOTE
+  try {
+    assertReadable(kind, data)
+  } catch (error) {
+    throw lines.invalid(`cannot be read back as a ${kind}: ${thrownText(error).replace(/\.$/, '')}`)
+  }
+  if (kind === 'message') disarm(data)
   return { v, kind, turnId, time, data, ...(redacted && { redacted }) }
+}
+
+const IMPORTED_NOTE = 'IMPORTED_NOTE'
+
+/** What the model said is shown outside of envelopes, so a file must not have it spell one. */
+function disarm(data: Record<string, JsonValue>): void {
+  const { content } = Message.fromJSON({
+    ...data,
+    attachments: [],
+    content: data['content'] ?? ' ',
+  })
+  const text = content?.text ?? ''
+  const plain = escapeTagName(text)
+  if (data['role'] === 'assistant' && plain !== text) data['content'] = plain
 }
 
 /** A gate as the store takes it; its exported form is the stored one. */

@@ -13,7 +13,8 @@ export interface ImportLines {
   close(): Promise<void>
 }
 
-const MAX_LINE_CHARS = MAX_ENTRY_CHARS + 1024
+/** The most characters of one line. */
+export const MAX_LINE_CHARS = MAX_ENTRY_CHARS + 1024
 
 /** Parses line by line, so that memory does not grow with the file. */
 export function importLines(source: AsyncIterable<string> | Iterable<string>): ImportLines {

@@ -38,7 +38,7 @@ export function entryRow(row: SqliteRow): EntryRow {
   const { kind, turn, id, tool, checksum, settlement } = row
   return {
     ...entryText(row),
-    kind: textOf(kind) as EntryRow['kind'],
+    kind: textOf(kind),
     turn: textOf(turn),
     id: textOrNull(id),
     tool: textOrNull(tool),
@@ -63,7 +63,7 @@ export function gateRow(row: SqliteRow): GateRow {
   return {
     conversation: textOf(conversation),
     id: textOf(id),
-    state: textOf(state) as GateRow['state'],
+    state: textOf(state),
     digest: textOf(digest),
     body: textOf(body),
   }
@@ -78,7 +78,7 @@ export function textOf(value: unknown): string {
 
 function textOrNull(value: unknown): string | null {
   if (value === null || value === undefined) return null
-  return typeof value === 'object' ? decoder.decode(value as Uint8Array) : String(value)
+  return typeof value === 'string' ? value : decoder.decode(value as Uint8Array)
 }
 
 export function conversationRow(row: SqliteRow): ConversationRow {

@@ -47,6 +47,22 @@ describe('sqliteStore', () => {
     await store.close()
   })
 
+  it('leaves everything in its file when it is closed, so that a copy of that file is a copy of the store', async () => {
+    for (let round = 0; round < 5; round++) {
+      const path = join(folder, `closed-${round}.db`)
+      const store = sqliteStore(path)
+      const { epoch } = await store.acquire('c', { owner: 'test' })
+      await store.append('c', epoch, [sample.settlement('t', 'call')])
+      await store.close()
+      expect(existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0).toBe(0)
+      const copy = join(folder, `copy-${round}.db`)
+      writeFileSync(copy, readFileSync(path))
+      const copied = sqliteStore(copy)
+      expect(await copied.conversations()).toMatchObject([{ id: 'c', length: 1 }])
+      await copied.close()
+    }
+  })
+
   it('has every commit synced, whatever the database was opened with', async () => {
     const path = join(folder, 'synced.db')
     const database = new Database(path)

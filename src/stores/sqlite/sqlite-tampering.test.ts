@@ -22,6 +22,32 @@ describe('verify, on SQLite', () => {
     expect(edits).toBeGreaterThan(900)
   })
 
+  it('finds flipped bits, also those that leave no valid UTF-8', async () => {
+    const { edits, missed } = await tampered.missedBits(13)
+    expect(missed).toEqual([])
+    expect(edits).toBeGreaterThan(300)
+  })
+
+  it.each(['seal', 'id', 'tool'])('finds an empty column %s', async (name) => {
+    const sql = `UPDATE bobbin_entries SET ${name} = NULL WHERE ${name} IS NOT NULL`
+    expect((await after(sql)).length).toBeGreaterThan(0)
+  })
+
+  it('reads a conversation whose texts are not UTF-8', async () => {
+    const { database, store } = tampered
+    database.exec('BEGIN')
+    try {
+      const broken = "CAST(x'c3' AS TEXT)"
+      database.exec(`UPDATE bobbin_conversations SET owner = ${broken}, seal = ${broken}`)
+      expect(await store.conversations()).toHaveLength(1)
+      expect((await store.verify({ conversation: 'c' })).faults).not.toEqual([])
+      database.exec(`UPDATE bobbin_gates SET state = ${broken}, body = ${broken}`)
+      expect((await store.verify({ conversation: 'c' })).faults).not.toEqual([])
+    } finally {
+      database.exec('ROLLBACK')
+    }
+  })
+
   it.each([
     ['a text with its digest recomputed', 'edited', 'seal', () => editWithDigest(4)],
     [

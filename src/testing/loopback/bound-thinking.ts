@@ -36,7 +36,8 @@ export function boundThinking(): RequestMemory {
 
   function check({ body, headers }: Pick<LoopbackRequest, 'body' | 'headers'>): Violation[] {
     const request = (body ?? {}) as Body
-    if (!bindsThinking(String(request.model)) || dropsBlocks(request, headers)) return []
+    if (!bindsThinking(JSON.stringify(request.model) ?? '') || dropsBlocks(request, headers))
+      return []
     const found: Violation[] = []
     const report = (path: string, message: string, prevents: string) =>
       found.push({ rule: 'bound-thinking', path, message, prevents })
@@ -117,7 +118,8 @@ class Walk {
 
   #add(block: WireBlock): void {
     // A response may hold blank texts; a request must not.
-    if (block['type'] === 'text' && String(block['text']).trim() === '') return
+    const { type, text: words } = block
+    if (type === 'text' && typeof words === 'string' && words.trim() === '') return
     const text = plainText(block)
     this.#hash.update(JSON.stringify(text))
     const isNamed = (tool: WireBlock) => text.includes(JSON.stringify(tool['name']))
@@ -134,8 +136,10 @@ const contentOf = (value: unknown): readonly WireBlock[] =>
 
 /** What the provider signed, if the block is thinking. */
 function signed(block: WireBlock): string | undefined {
-  if (block['type'] === 'thinking') return `thinking ${String(block['signature'])}`
-  return block['type'] === 'redacted_thinking' ? `redacted ${String(block['data'])}` : undefined
+  if (block['type'] === 'thinking') return `thinking ${JSON.stringify(block['signature'])}`
+  return block['type'] === 'redacted_thinking'
+    ? `redacted ${JSON.stringify(block['data'])}`
+    : undefined
 }
 
 /** A block or a tool as the provider compares it: no key order, no cache markers, no empty members, one form of text. */
@@ -151,7 +155,7 @@ function plainText(block: WireBlock): string {
     return JSON.stringify(Object.fromEntries(plain), sorted)
   } catch {
     // Nested too deep to be compared: it counts as itself.
-    return String(block['id'] ?? block['type'])
+    return JSON.stringify([block['type'], block['id']])
   }
 }
 
@@ -181,5 +185,5 @@ function dropsBlocks({ thinking }: Body, headers: LoopbackRequest['headers']): b
   const binding = (thinking as { block_binding?: { prefix_mismatch_behavior?: unknown } } | null)
     ?.block_binding
   const isAsked = binding?.prefix_mismatch_behavior === 'drop_block'
-  return isAsked && String(headers['anthropic-beta']).includes(DROP_BETA)
+  return isAsked && JSON.stringify(headers['anthropic-beta'] ?? '').includes(DROP_BETA)
 }

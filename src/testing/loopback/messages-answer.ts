@@ -16,11 +16,13 @@ function eventsOf({ events, recording }: LoopbackExchange): readonly WireBlock[]
     recording === undefined
       ? (events ?? [])
       : Array.from(textOf(recording).matchAll(/^data: ?(.*)$/gm), ([, data]) => data)
-  return all.flatMap((event) => {
+  return all.flatMap((event): WireBlock[] => {
     const value = typeof event === 'string' ? parsed(event) : event
-    return typeof value === 'object' && value !== null ? [value as WireBlock] : []
+    return typeof value === 'object' && value !== null ? [{ ...value }] : []
   })
 }
+
+const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const textOf = (recording: string | Uint8Array) =>
   typeof recording === 'string' ? recording : Buffer.from(recording).toString('utf8')
@@ -33,11 +35,11 @@ function streamedBlocks(events: readonly WireBlock[]): WireBlock[] {
     const open = blocks.get(index)
     if (type !== 'content_block_delta' || open === undefined) continue
     const { type: _, partial_json: json, citation, ...texts } = (delta ?? {}) as WireBlock
-    if (json !== undefined) inputs.set(index, `${inputs.get(index) ?? ''}${String(json)}`)
+    if (json !== undefined) inputs.set(index, `${inputs.get(index) ?? ''}${wordOf(json)}`)
     if (citation !== undefined)
       open['citations'] = [...((open['citations'] as unknown[] | null) ?? []), citation]
     for (const [name, piece] of Object.entries(texts))
-      open[name] = `${String(open[name] ?? '')}${String(piece)}`
+      open[name] = `${wordOf(open[name])}${wordOf(piece)}`
   }
   for (const [index, json] of inputs) {
     const block = blocks.get(index)

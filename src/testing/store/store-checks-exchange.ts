@@ -24,7 +24,11 @@ async function filled(store: Store) {
       sample.turnStart('t'),
       sample.message('t', 'm'),
       { kind: 'history-item', turnId: 't', data: opaque },
-      { kind: 'thought', turnId: 't', data: { id: 'th', content: 'hm', providerData } },
+      {
+        kind: 'thought',
+        turnId: 't',
+        data: { id: 'th', content: 'hm', createdAt: '2026-01-01T00:00:00.000Z', providerData },
+      },
       sample.intent('t', 'call_1'),
       sample.settlement('t', 'call_1', {
         results: small,
@@ -89,7 +93,7 @@ export const storeExchangeChecks: readonly StoreCheck[] = [
       const kinds = before.map(({ kind }) => kind).filter((kind) => kind !== 'history-item')
       assert.deepEqual(
         after.map(({ kind }) => kind),
-        [...kinds, 'gate-closed'],
+        [...kinds, 'gate-closed', 'note'],
       )
       assert.equal((await store.gate('copy', 'open'))?.state, 'abandoned')
       assert.equal((await store.gate('copy', 'used'))?.state, 'consumed')

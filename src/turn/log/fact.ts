@@ -7,15 +7,17 @@ import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
 import { Message } from '../../records/message.ts'
 import { Thought } from '../../records/thought.ts'
 import { ToolCall } from '../../records/tool-call.ts'
-import type {
-  Entry,
-  GateClosing,
-  Intent,
-  ModelCall,
-  NewEntry,
-  Note,
-  TurnEnd,
-  TurnStart,
+import {
+  CALL_NOTE,
+  type Entry,
+  type GateClosing,
+  type Intent,
+  type ModelCall,
+  type NewEntry,
+  type Note,
+  TAINT,
+  type TurnEnd,
+  type TurnStart,
 } from '../../store/entry.ts'
 import type { GateRequest } from '../../store/gate.ts'
 import type { AskedCall } from './call-state.ts'
@@ -199,9 +201,7 @@ const note = (
   level: Note['level'] = 'info',
 ): Fact => ({ kind: 'note', note: { level, code, message, ...(data !== undefined && { data }) } })
 
-export const CALL_NOTE = 'CALL_NOTE'
 export const NO_ANSWER = 'NO_ANSWER'
-export const TAINT = 'TAINT'
 const IN_DOUBT_NOTE = 'IN_DOUBT'
 
 /** A note that the model reads with a result; stored, so that it reads the same after a restart. */

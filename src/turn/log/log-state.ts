@@ -6,10 +6,10 @@ import { spokenText } from '../../records/spoken-text.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { isArtifact } from '../../spool/artifact.ts'
 import { Media } from '../../spool/media.ts'
-import type { Intent, Note } from '../../store/entry.ts'
+import { type Intent, type Note, TAINT } from '../../store/entry.ts'
 import type { TurnStatus } from '../limits/outcome.ts'
 import { type AskedCall, type OpenState, shownId } from './call-state.ts'
-import { type Fact, NO_ANSWER, OWN_WIRE, TAINT } from './fact.ts'
+import { type Fact, NO_ANSWER, OWN_WIRE } from './fact.ts'
 
 /**
  * The state of a log, folded fact by fact: the same code runs when facts are committed and when they are read back. Only

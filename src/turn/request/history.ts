@@ -8,9 +8,9 @@ import type {
 import type { Message } from '../../records/message.ts'
 import type { Thought } from '../../records/thought.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
-import type { GateClosing, Note } from '../../store/entry.ts'
+import { CALL_NOTE, type GateClosing, type Note } from '../../store/entry.ts'
 import { type AskedCall, shownId } from '../log/call-state.ts'
-import { CALL_NOTE, type Fact, OWN_WIRE } from '../log/fact.ts'
+import { type Fact, OWN_WIRE } from '../log/fact.ts'
 import type { Presentation } from './presentation.ts'
 import { editNote } from './presentation.ts'
 

@@ -13,6 +13,7 @@ import type { CallResult, MessageItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { envelopeKey } from '../../text/envelope-key.ts'
+import { escapeTagName } from '../../text/tag-name.ts'
 
 /** How records look to a model. The same record always looks the same, so that prompt caches hold. */
 export interface Presentation {
@@ -80,7 +81,8 @@ const MAX_SHOWN = 2_000
  */
 export function editNote({ editOf, args }: ToolCall): string | undefined {
   if (editOf === undefined) return undefined
-  const json = JSON.stringify(args)
+  // It stands outside of the envelope, so it must not spell one.
+  const json = escapeTagName(JSON.stringify(args))
   const shown = json.length > MAX_SHOWN ? '' : ` It ran with ${json}.`
   return `A person changed the arguments before this call ran.${shown} Do not repeat it with the old ones.`
 }

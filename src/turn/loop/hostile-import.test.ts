@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { STEP } from '../../../test/runs.ts'
 import { sampleTool } from '../../../test/turn-samples.ts'
 import { outsideEnvelopes, stringsIn } from '../../../test/wire/outside-envelopes.ts'
 import { linesIn } from '../../cli/command/lines-in.ts'
@@ -137,8 +138,10 @@ describe('an imported file', () => {
     for await (const line of store.export('k')) lines.push(line)
     const wrong: string[] = []
     let taken = 0
+    let tried = 0
     for (const [at, line] of lines.entries()) {
       for (const mutant of mutants(line)) {
+        if (tried++ % STEP !== 0) continue
         const file = lines.with(at, mutant)
         try {
           const { faults } = await afterImport(file)
@@ -150,7 +153,7 @@ describe('an imported file', () => {
       }
     }
     expect(wrong).toEqual([])
-    expect(taken).toBeGreaterThan(20)
+    expect(taken).toBeGreaterThan(5)
   })
 
   it('is refused at a line that is too long, before the line fills the memory', async () => {

@@ -22,7 +22,8 @@ export async function importedContentOf(store: Store) {
   return {
     openGates,
     conversations: conversations.map(({ id, entries, turns, messages, calls, gates, bytes }) => ({
-      ...{ id, entries, turns },
+      // Without the note that every import adds: earlier versions added none.
+      ...{ id, entries: entries - 1, turns },
       messages: messages.map(({ role, text }) => ({ role, text })),
       calls: calls.map(({ id: call, tool, checksum, settlement }) => ({
         ...{ id: call, tool, checksum, settlement },

@@ -28,42 +28,42 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
   settlement: (data) => void ToolCall.fromJSON(data, NO_BYTES),
   intent: (data) => {
     const { tool, args, createdAt, effect, editOf } = data
-    requireText('tool', tool)
-    require('args', isObject(args) && !Array.isArray(args), 'must be an object')
-    require('createdAt', isDate(createdAt), 'must be a date')
-    requireOneOf('effect', effect, [undefined, 'read', 'idempotent', 'write'])
-    if (editOf !== undefined) requireText('editOf', editOf)
-    requireText('checksum', data['checksum'])
+    mustBeText('tool', tool)
+    must('args', isObject(args) && !Array.isArray(args), 'must be an object')
+    must('createdAt', isDate(createdAt), 'must be a date')
+    mustBeOneOf('effect', effect, [undefined, 'read', 'idempotent', 'write'])
+    if (editOf !== undefined) mustBeText('editOf', editOf)
+    mustBeText('checksum', data['checksum'])
   },
   'gate-opened': (data) => {
     const { tool, toolCallId, args, digest, expiresAt } = data
-    requireOneOf('kind', data['kind'], ['approval', 'link'])
-    requireOneOf('from', data['from'], ['runner', 'provider'])
-    requireOneOf('because', data['because'], [undefined, 'tool', 'trust', 'effect'])
-    requireText('digest', digest)
-    if (tool !== undefined) requireText('tool', tool)
-    if (toolCallId !== undefined) requireText('callId', toolCallId)
-    require('args', args === undefined || isObject(args), 'must be an object')
-    require('expiresAt', expiresAt === undefined || isTime(expiresAt), 'must be a time')
+    mustBeOneOf('kind', data['kind'], ['approval', 'link'])
+    mustBeOneOf('from', data['from'], ['runner', 'provider'])
+    mustBeOneOf('because', data['because'], [undefined, 'tool', 'trust', 'effect'])
+    mustBeText('digest', digest)
+    if (tool !== undefined) mustBeText('tool', tool)
+    if (toolCallId !== undefined) mustBeText('callId', toolCallId)
+    must('args', args === undefined || isObject(args), 'must be an object')
+    must('expiresAt', expiresAt === undefined || isTime(expiresAt), 'must be a time')
   },
   'gate-closed': ({ outcome }) =>
-    requireOneOf('outcome', outcome, ['consumed', 'expired', 'abandoned']),
+    mustBeOneOf('outcome', outcome, ['consumed', 'expired', 'abandoned']),
   'turn-end': ({ status, reason, usage }) => {
-    requireOneOf('status', status, ['completed', 'stopped', 'suspended', 'aborted', 'failed'])
-    require('reason', reason === undefined || isObject(reason), 'must be an object')
-    require('usage', usage === undefined || isObject(usage), 'must be an object')
+    mustBeOneOf('status', status, ['completed', 'stopped', 'suspended', 'aborted', 'failed'])
+    must('reason', reason === undefined || isObject(reason), 'must be an object')
+    must('usage', usage === undefined || isObject(usage), 'must be an object')
   },
   'turn-start': ({ parent }) => {
-    require('parent', parent === undefined || isObject(parent), 'must be an object')
+    must('parent', parent === undefined || isObject(parent), 'must be an object')
     if (!isObject(parent)) return
     const { conversation, turnId } = parent as Data
-    requireText('parent.conversation', conversation)
-    requireText('parent.turnId', turnId)
+    mustBeText('parent.conversation', conversation)
+    mustBeText('parent.turnId', turnId)
   },
   note: ({ level, code, message }) => {
-    requireOneOf('level', level, ['info', 'warning', 'error'])
-    requireText('code', code)
-    require('message', typeof message === 'string', 'must be a string')
+    mustBeOneOf('level', level, ['info', 'warning', 'error'])
+    mustBeText('code', code)
+    must('message', typeof message === 'string', 'must be a string')
   },
 }
 
@@ -74,12 +74,12 @@ export const isTime = (value: unknown): boolean =>
 const isDate = (value: unknown): boolean =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value))
 
-function require(name: string, holds: boolean, rule: string): void {
+function must(name: string, holds: boolean, rule: string): void {
   if (!holds) throw new Error(`\`${name}\` ${rule}`)
 }
 
-const requireText = (name: string, value: unknown): void =>
-  require(name, typeof value === 'string' && value !== '', 'must be a non-empty string')
+const mustBeText = (name: string, value: unknown): void =>
+  must(name, typeof value === 'string' && value !== '', 'must be a non-empty string')
 
-const requireOneOf = (name: string, value: unknown, known: readonly unknown[]): void =>
-  require(name, known.includes(value), `must be one of ${known.filter(Boolean).join(', ')}`)
+const mustBeOneOf = (name: string, value: unknown, known: readonly unknown[]): void =>
+  must(name, known.includes(value), `must be one of ${known.filter(Boolean).join(', ')}`)

@@ -7,7 +7,6 @@ import { pacer } from '../spool/event-loop.ts'
 import { decodeUtf8, type LineText } from '../spool/line-text.ts'
 import { regexpPattern } from '../spool/search/regexp-pattern.ts'
 import type { SearchAnswer, SearchOptions } from '../spool/search/search.ts'
-import { SmallText } from '../spool/small-text.ts'
 import { fixedSpoolReader, type SpoolReader } from '../spool/spool-reader.ts'
 import type { TokenCount } from '../text/token-count.ts'
 import type { ToolRegistry } from '../tools/tool-registry.ts'
@@ -58,7 +57,7 @@ export class SpooledArtifact implements Artifact {
   }
 
   constructor(reader: SpoolReader) {
-    this.#reader = reader instanceof SmallText ? reader : fixedSpoolReader(reader)
+    this.#reader = fixedSpoolReader(reader)
     Object.freeze(this)
   }
 
@@ -206,7 +205,6 @@ export class SpooledArtifact implements Artifact {
       const message = `The artifact has ${actual} bytes, more than the limit of ${String(limit)}: read a part with \`cat\` or \`grep\`, or raise the limit.`
       throw new BobbinError('E_LIMIT_EXCEEDED', message, { what: 'asString', limit, actual })
     }
-    if (this.#reader instanceof SmallText) return this.#reader.text
     return decodeUtf8(await this.#reader.read(0, actual))
   }
 

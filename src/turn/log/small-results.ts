@@ -1,6 +1,5 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
-import { SmallText } from '../../spool/small-text.ts'
 import type { SpoolReader } from '../../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../../spool/spool-store.ts'
 import { MAX_BLOB_BYTES, type Store } from '../../store/store.ts'
@@ -29,7 +28,7 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
   const stored = storedResults(store, spool)
   return {
     async write(data, options) {
-      const small = waiting.byteLength < MAX_WAITING_BYTES ? await smallReader(data) : undefined
+      const small = waiting.byteLength < MAX_WAITING_BYTES ? await smallResult(data) : undefined
       if (small === undefined) return spool.write(data, options)
       waiting.add(small)
       return small.reader
@@ -46,7 +45,7 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
         throw error
       }
     },
-    uncommitted: (digest) => waiting.get(digest)?.bytes(),
+    uncommitted: (digest) => waiting.get(digest)?.bytes,
     committed: (digest) => waiting.delete(digest),
   }
 }
@@ -54,7 +53,7 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
 /** A result that fits into a blob. */
 interface SmallResult {
   readonly reader: SpoolReader
-  bytes(): Uint8Array
+  readonly bytes: Uint8Array
 }
 
 /**
@@ -88,17 +87,14 @@ class WaitingResults {
 }
 
 /** The data, if it fits into a blob. */
-async function smallReader(data: SpoolInput): Promise<SmallResult | undefined> {
-  if (typeof data === 'string') {
-    if (data.length > MAX_BLOB_BYTES) return undefined
-    const reader = SmallText.of(data, MAX_BLOB_BYTES)
-    if (reader !== undefined) return { reader, bytes: () => reader.bytes() }
-  }
+async function smallResult(data: SpoolInput): Promise<SmallResult | undefined> {
+  // A text has at least as many bytes as characters: the first check saves encoding a long one.
+  if (typeof data === 'string' && data.length > MAX_BLOB_BYTES) return undefined
   const given = typeof data === 'string' ? encoder.encode(data) : data
   if (!(given instanceof Uint8Array) || given.length > MAX_BLOB_BYTES) return undefined
   // A copy: the caller may reuse its buffer before this one is stored. `slice` of a Node buffer does not copy.
   const bytes = new Uint8Array(given)
-  return { reader: await memorySpool().write(bytes), bytes: () => bytes }
+  return { reader: await memorySpool().write(bytes), bytes }
 }
 
 const encoder = new TextEncoder()

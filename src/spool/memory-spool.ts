@@ -8,7 +8,8 @@ import { encodeLineIndex } from './line-index-file.ts'
 import { spoolCorrupt, spoolNotFound, spoolQuota } from './spool-errors.ts'
 import { assertGrace, assertLive, assertQuota } from './spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from './spool-store.ts'
-import { wind } from './wind.ts'
+import type { SpoolReader } from './spool-reader.ts'
+import { indexOfBlock, wind } from './wind.ts'
 
 /** How a memory spool is bounded, and whose time it goes by. */
 export interface MemorySpoolOptions {
@@ -102,7 +103,11 @@ export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
   }
 }
 
-function readerOf({ index, blocks }: Held) {
+/** Reads bytes that fit into one block and that nobody changes. */
+export const blockReader = (bytes: Uint8Array): SpoolReader =>
+  readerOf({ index: indexOfBlock(bytes), blocks: [bytes] })
+
+function readerOf({ index, blocks }: Pick<Held, 'index' | 'blocks'>) {
   const source: BlockSource = {
     async block(number) {
       return blocks[number] ?? new Uint8Array()

@@ -59,15 +59,20 @@ function smallBytes(data: SpoolInput): Uint8Array | undefined {
   return data instanceof Uint8Array && data.length <= BLOCK_BYTES ? new Uint8Array(data) : undefined
 }
 
-/** One block needs no buffer, no stream and one digest: it is the block's and the whole's. */
 async function windSmall(bytes: Uint8Array, { signal, put }: Winding): Promise<LineIndex> {
-  const lines = new LineCounter()
-  const digest = sha256Hex(bytes)
+  const index = indexOfBlock(bytes)
   if (bytes.length > 0) {
-    lines.add(bytes)
     await put(bytes)
     signal?.throwIfAborted()
   }
+  return index
+}
+
+/** The index of what fits into one block. It needs one digest: the block's is the whole's. */
+export function indexOfBlock(bytes: Uint8Array): LineIndex {
+  const lines = new LineCounter()
+  lines.add(bytes)
+  const digest = sha256Hex(bytes)
   return { digest, ...lines.lines(), blockHashes: bytes.length > 0 ? [digest] : [] }
 }
 

@@ -1,5 +1,5 @@
 import { isBobbinError } from '../../core/error/error.ts'
-import { memorySpool } from '../../spool/memory-spool.ts'
+import { blockReader } from '../../spool/memory-spool.ts'
 import type { SpoolReader } from '../../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../../spool/spool-store.ts'
 import { MAX_BLOB_BYTES, type Store } from '../../store/store.ts'
@@ -28,7 +28,7 @@ export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
   const stored = storedResults(store, spool)
   return {
     async write(data, options) {
-      const small = waiting.byteLength < MAX_WAITING_BYTES ? await smallResult(data) : undefined
+      const small = waiting.byteLength < MAX_WAITING_BYTES ? smallResult(data) : undefined
       if (small === undefined) return spool.write(data, options)
       waiting.add(small)
       return small.reader
@@ -87,14 +87,19 @@ class WaitingResults {
 }
 
 /** The data, if it fits into a blob. */
-async function smallResult(data: SpoolInput): Promise<SmallResult | undefined> {
-  // A text has at least as many bytes as characters: the first check saves encoding a long one.
-  if (typeof data === 'string' && data.length > MAX_BLOB_BYTES) return undefined
-  const given = typeof data === 'string' ? encoder.encode(data) : data
-  if (!(given instanceof Uint8Array) || given.length > MAX_BLOB_BYTES) return undefined
+function smallResult(data: SpoolInput): SmallResult | undefined {
+  const bytes = smallBytes(data)
+  return bytes && bytes.length <= MAX_BLOB_BYTES ? { reader: blockReader(bytes), bytes } : undefined
+}
+
+function smallBytes(data: SpoolInput): Uint8Array | undefined {
+  // A text has at least as many bytes as characters: a long one need not be encoded.
+  if (typeof data === 'string') {
+    return data.length <= MAX_BLOB_BYTES ? encoder.encode(data) : undefined
+  }
+  if (!(data instanceof Uint8Array) || data.length > MAX_BLOB_BYTES) return undefined
   // A copy: the caller may reuse its buffer before this one is stored. `slice` of a Node buffer does not copy.
-  const bytes = new Uint8Array(given)
-  return { reader: await memorySpool().write(bytes), bytes }
+  return new Uint8Array(data)
 }
 
 const encoder = new TextEncoder()

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -25,6 +25,17 @@ describe('docs/one-call.md', () => {
   it('names only files and folders that exist', () => {
     const paths = [...page.matchAll(/`((?:src|test)\/[^`*]*)`/g)].map(([, path = '']) => path)
     expect(paths.filter((path) => !existsSync(root + path))).toEqual([])
+  })
+
+  it('names only things that the source has, also where it gives no file', () => {
+    const source = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.includes('.test'))
+      .map((path) => readFileSync(`${root}src/${path}`, 'utf8'))
+      .join('\n')
+    const words = new Set(source.match(/\w+/g))
+    const names = [...page.matchAll(/`([\w.]+)`/g)].flatMap(([, name = '']) => name.split('.'))
+    expect(names.length).toBeGreaterThan(100)
+    expect(names.filter((name) => !words.has(name))).toEqual([])
   })
 
   it('tells a call in about eleven functions of about nine files', () => {

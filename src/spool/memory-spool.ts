@@ -6,9 +6,9 @@ import { type BlockSource, indexedReader } from './indexed-reader.ts'
 import { BLOCK_BYTES, type LineIndex } from './line-index.ts'
 import { encodeLineIndex } from './line-index-file.ts'
 import { spoolCorrupt, spoolNotFound, spoolQuota } from './spool-errors.ts'
+import type { SpoolReader } from './spool-reader.ts'
 import { assertGrace, assertLive, assertQuota } from './spool-settings.ts'
 import { DEFAULT_GRACE_MS, type SpoolStore } from './spool-store.ts'
-import type { SpoolReader } from './spool-reader.ts'
 import { indexOfBlock, wind } from './wind.ts'
 
 /** How a memory spool is bounded, and whose time it goes by. */

@@ -20,7 +20,7 @@ export interface TamperedStore {
    * `step`-th, and gives what `verify` did not find.
    */
   missedEdits(step: number): Promise<{ readonly edits: number; readonly missed: readonly string[] }>
-  /** Flips one bit of every `step`-th byte, each of the eight in turn, so that texts are no longer UTF-8. */
+  /** Flips one bit of every `step`-th byte, each of the eight in turn, or every bit with a step of 1. */
   missedBits(step: number): Promise<{ readonly edits: number; readonly missed: readonly string[] }>
   remove(): Promise<void>
 }
@@ -90,12 +90,15 @@ export async function tamperedStore(): Promise<TamperedStore> {
           for (const column of columns.split(' ')) {
             const bytes = Buffer.from(typeof row[column] === 'string' ? row[column] : '')
             for (let at = edits % step; at < bytes.length; at += step) {
-              const edited = Buffer.from(bytes)
-              edited[at] = (edited[at] ?? 0) ^ (1 << (edits++ % 8))
-              const text = `CAST(x'${edited.toString('hex')}' AS TEXT)`
-              const sql = `UPDATE OR REPLACE ${table} SET ${column} = ${text} WHERE ${key} = ?1`
-              const faults = await after(sql, String(row[key]))
-              if (faults.length === 0) missed.push(`${table} ${String(row[key])} ${column} ${at}`)
+              for (const bit of step === 1 ? [0, 1, 2, 3, 4, 5, 6, 7] : [edits % 8]) {
+                edits++
+                const edited = Buffer.from(bytes)
+                edited[at] = (edited[at] ?? 0) ^ (1 << bit)
+                const text = `CAST(x'${edited.toString('hex')}' AS TEXT)`
+                const sql = `UPDATE OR REPLACE ${table} SET ${column} = ${text} WHERE ${key} = ?1`
+                const faults = await after(sql, String(row[key]))
+                if (faults.length === 0) missed.push(`${table} ${String(row[key])} ${column} ${at}`)
+              }
             }
           }
         }

@@ -22,6 +22,8 @@ const config: KnipConfig = ({ production = false }) => ({
     'test/crash/*-process.ts',
     'test/stored/make-fixtures.mjs',
     'src/**/*.test-d.ts',
+    // Found by their place.
+    'src/providers/**/fixtures/samples.ts',
   ],
   project: [
     'src/**/*.ts!',

@@ -14,9 +14,9 @@ import { openaiChat, openaiResponses } from '../dist/providers/openai/index.js'
 import { internals } from './internals.mjs'
 import { compare, median, printTable, target } from './measure.mjs'
 
-const { ArgumentPreview, adapters } = await internals(`
+const { ArgumentPreview, providers } = await internals(`
   export { ArgumentPreview } from '../src/model/events/argument-preview.ts'
-  export { adapters } from '../src/wire/adapters.ts'
+  export { providers } from '../src/wire/providers.ts'
 `)
 
 const EVENTS = 10_000
@@ -216,7 +216,7 @@ function historyOf(calls, api) {
 
 function encoding() {
   const table = [['protocol', '100 items µs each', '1,000 items µs each', 'growth']]
-  for (const adapter of adapters) {
+  for (const adapter of providers) {
     const step = (history) => () => JSON.stringify(adapter.encode(history))
     const [some, many] = [historyOf(100, adapter.api), historyOf(1000, adapter.api)]
     const found = compare({ some: step(some), many: step(many) }, 'some')

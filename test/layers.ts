@@ -28,7 +28,7 @@ export const layers: LayerTable = {
     ['prompt'],
     ['turn'],
   ],
-  leaves: ['providers/*', 'wire', 'stores/*', 'testing', 'cli'],
+  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'testing', 'cli'],
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // A SQLite store brings the file spool that lies beside its database.
@@ -58,7 +58,8 @@ export const layers: LayerTable = {
       'nested',
       '.',
     ],
-    'providers/anthropic': ['.', 'thinking'],
+    'providers/anthropic': ['wire', 'thinking', 'decode', 'encode', 'validate', '.'],
+    'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/openai': ['.', 'chat', 'responses'],
     testing: ['.', 'store', 'loopback'],
     cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],

@@ -1,13 +1,18 @@
 import type { ModelEvent } from './events/model-event.ts'
+import type { ClientError } from './provider-failure.ts'
 import type { ResponseGuard } from './response-guard.ts'
-import { type ByteSource, decodeText, readSse } from './sse.ts'
+import { type ByteSource, broken, decodeText, readSse } from './sse.ts'
 import type { StreamDecoder } from './wire/wire-adapter.ts'
+import { isJson } from './wire/wire-value.ts'
 
-/** A response: the untouched bytes of a stream, parsed events of one, or a whole response. */
-export type Reply =
-  | { readonly kind: 'bytes'; readonly body: ByteSource | null }
-  | { readonly kind: 'events'; readonly events: AsyncIterable<unknown> }
-  | { readonly kind: 'whole'; readonly payload: unknown; readonly source?: string }
+/** A response: untouched, as the parsed events of a stream, or as a parsed value with the text that it was parsed from. */
+export type Reply = Response | { readonly events: AsyncIterable<unknown> } | Whole
+
+/** A parsed response, with the text that it was parsed from where that is known. */
+export interface Whole {
+  readonly payload: unknown
+  readonly source?: string
+}
 
 /** Model events, all those of one chunk together. */
 export type EventBatches = AsyncGenerator<readonly ModelEvent[], void, undefined>
@@ -40,20 +45,39 @@ export async function* streamEvents(
   yield guard.pass(decoder.end())
 }
 
-/** Reads an HTTP response. A server that was asked to stream may still answer whole. */
-export async function replyOf(
+/** The bytes of a stream, or a whole response: a server that was asked to stream may still answer whole. */
+export async function readReply(
   response: Response,
-  streaming: boolean,
+  isStream: boolean,
   guard: ResponseGuard,
-): Promise<Reply> {
-  const isJson = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
-  if (streaming && !isJson) return { kind: 'bytes', body: response.body }
-  // As strictly as a stream: the value and the text it was parsed from.
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let source = ''
-  if (response.body !== null) {
-    for await (const chunk of guard.bytes(response.body)) source += decodeText(decoder, chunk)
+): Promise<
+  { readonly bytes: ByteSource } | { readonly payload: unknown; readonly source: string }
+> {
+  if (!response.ok) throw await failedResponse(response, guard)
+  const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
+  if (isStream && !isWhole) {
+    if (response.body === null) throw broken('cut', 'it has no body')
+    return { bytes: response.body }
   }
-  source += decodeText(decoder)
-  return { kind: 'whole', payload: guard.parse(source), source }
+  // As strictly as a stream: the value and the text it was parsed from.
+  const source = await textOf(response, guard)
+  return { payload: guard.parse(source), source }
+}
+
+/** What a provider's client would throw for this response. */
+async function failedResponse(response: Response, guard: ResponseGuard): Promise<Error> {
+  const { status, headers } = response
+  const text = await textOf(response, guard)
+  const error = isJson(text) ? (JSON.parse(text) as unknown) : undefined
+  const facts: ClientError = { status, headers, error }
+  return Object.assign(new Error(text === '' ? response.statusText : text), facts)
+}
+
+async function textOf({ body }: Response, guard: ResponseGuard): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  if (body !== null) {
+    for await (const chunk of guard.bytes(body)) text += decodeText(decoder, chunk)
+  }
+  return text + decodeText(decoder)
 }

@@ -1,49 +1,68 @@
 import { sha256Hex } from '#hash'
 import { isBobbinError } from '../core/error/error.ts'
+import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { canonicalStringify } from '../core/json/canonical.ts'
+import { checkDefinition } from './define-provider.ts'
+import type { Finish } from './events/model-event.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
+import type { ProviderDefinition } from './provider-definition.ts'
 import { ResponseGuard } from './response-guard.ts'
 import { broken } from './sse.ts'
-import { type EventBatches, type Reply, streamEvents, streamResponse } from './stream-response.ts'
+import {
+  type EventBatches,
+  type Reply,
+  readReply,
+  streamEvents,
+  streamResponse,
+  type Whole,
+} from './stream-response.ts'
 import { flatten } from './wire/flatten.ts'
 import { randomSecret, syntheticIds } from './wire/synthetic-id.ts'
-import type { DecodeContext, WireAdapter } from './wire/wire-adapter.ts'
+import type { DecodeContext } from './wire/wire-adapter.ts'
 
-/** One request, ready to be sent. */
-export interface PreparedRequest<Body extends object> {
-  /** What the client is given. */
-  readonly body: Body
-  readonly binder?: DecodeContext['binder']
-}
-
-/** The connected half of a provider: the user's client behind three functions. */
-export interface Connection<Part extends object, Body extends object> {
-  readonly adapter: WireAdapter<Part>
+/** One model of a provider, and how requests get there. */
+export interface WireModelOptions<Body extends object = object> {
   readonly model: string
+  /** Opaque state is replayed only where endpoint and family are those that it was received with. */
   readonly endpoint?: string
   readonly modelFamily?: string
+  /** Other members of every request, in the provider's words. */
+  readonly params?: object
+  /** Tools that the provider runs or defines, in its words. */
+  readonly hostedTools?: readonly object[]
+  /** False asks for whole responses. */
+  readonly stream?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
-  readonly maxResponseBytes?: number | undefined
-  /** Makes one request; `part` is the conversation, the rest of the body is made from `request`. */
-  prepare(
-    part: Part,
-    request: ModelRequest,
-    options: Pick<ModelCallOptions, 'onRepair'>,
-  ): PreparedRequest<Body>
-  /** Sends it. Bodies that the client reads by itself, those of errors above all, go through the guard. */
-  send(body: Body, signal: AbortSignal | undefined, guard: ResponseGuard): Promise<Reply>
-  /** Any error of the client as a `BobbinError`. Aborts never get here. */
-  fail(error: unknown): unknown
+  readonly maxResponseBytes?: number
+  /** Sends a body and gives the response: untouched, as parsed events, or as a parsed value. */
+  send(body: Body, context: SendContext): Promise<Reply>
 }
 
-/** Joins a pure adapter and a connection into the contract that the executor drives. */
+/** What a request is sent with. */
+export interface SendContext {
+  readonly signal?: AbortSignal
+  /** The same response for a client that reads it by itself; its bytes are counted and judged on the way. */
+  watch(response: Response): Response
+}
+
+/** Joins the definition of a protocol and a way to send requests into the contract that the executor drives. */
 export function wireModel<Part extends object, Body extends object>(
-  connection: Connection<Part, Body>,
+  definition: ProviderDefinition<Part, Body>,
+  options: WireModelOptions<Body>,
 ): Model {
-  const { adapter, model, endpoint, modelFamily } = connection
+  checkDefinition('wireModel', definition)
+  checkOptions(options)
+  const { model, endpoint, modelFamily, params, hostedTools, stream = true } = options
   const key = {
     ...(endpoint !== undefined && { endpoint }),
     ...(modelFamily !== undefined && { modelFamily }),
+  }
+  const settings = {
+    model,
+    stream,
+    ...key,
+    ...(params !== undefined && { params }),
+    ...(hostedTools !== undefined && { hostedTools }),
   }
 
   async function* batches(
@@ -51,48 +70,86 @@ export function wireModel<Part extends object, Body extends object>(
     { signal: outer, mint, onRepair, onRequest }: ModelCallOptions = {},
   ): EventBatches {
     const listeners = onRepair ? { onRepair } : {}
-    const part = adapter.encode(request.items, { ...key, ...listeners })
-    const { body, binder } = connection.prepare(part, request, listeners)
-    const context: DecodeContext = {
-      mint: mint ?? syntheticIds({ secret: randomSecret() }),
-      ...key,
-      ...(binder && { binder }),
-    }
+    const part = definition.encode(request.items, { ...key, ...listeners })
+    const body = definition.requestBody({ ...settings, ...listeners, part, request })
+    const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key, body }
     if (onRequest) tellDigest(body, onRequest)
     const { signal, release } = ownSignal(outer)
-    const guard = new ResponseGuard(adapter.api, connection.maxResponseBytes)
+    const guard = new ResponseGuard(definition.api, options.maxResponseBytes)
     try {
-      const reply = await connection.send(body, signal, guard)
-      if (reply.kind === 'whole') {
-        const { payload, source } = reply
-        const { finish } = adapter.decode(
-          source === undefined ? guard.parsed(payload) : payload,
-          source === undefined ? context : { ...context, source },
-        )
-        if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
-        yield guard.pass([finish])
-      } else if (reply.kind === 'events') {
-        yield* streamEvents(reply.events, adapter.decodeStream(context), guard)
-      } else if (reply.body === null) {
-        throw broken('cut', 'it has no body')
-      } else {
-        yield* streamResponse(reply.body, adapter.decodeStream(context), guard)
-      }
+      const watch = (response: Response) => guard.watch(response)
+      const reply = await options.send(body, { watch, ...(signal !== undefined && { signal }) })
+      yield* eventsOf(reply, context, guard)
     } catch (error) {
       // An abort is the caller's own doing and is passed on as it is.
       if (signal?.aborted || isBobbinError(error)) throw error
-      throw guard.fault ?? connection.fail(error)
+      throw guard.fault ?? definition.errors(error)
     } finally {
       release()
     }
   }
 
+  async function* eventsOf(
+    reply: Reply,
+    context: DecodeContext,
+    guard: ResponseGuard,
+  ): EventBatches {
+    const read =
+      'events' in reply || 'payload' in reply ? reply : await readReply(reply, stream, guard)
+    if ('events' in read) {
+      yield* streamEvents(read.events, definition.decodeStream(context), guard)
+    } else if ('bytes' in read) {
+      yield* streamResponse(read.bytes, definition.decodeStream(context), guard)
+    } else {
+      yield guard.pass([finishOf(read, context, guard)])
+    }
+  }
+
+  function finishOf(
+    { payload, source }: Whole,
+    context: DecodeContext,
+    guard: ResponseGuard,
+  ): Finish {
+    const { finish } = definition.decode(
+      source === undefined ? guard.parsed(payload) : payload,
+      source === undefined ? context : { ...context, source },
+    )
+    if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
+    return finish
+  }
+
   return {
-    api: adapter.api,
-    provider: adapter.provider,
+    api: definition.api,
+    provider: definition.provider,
     model,
     ...key,
     stream: (...call) => flatten(batches(...call)),
+  }
+}
+
+const NAMES = [
+  'model',
+  'endpoint',
+  'modelFamily',
+  'params',
+  'hostedTools',
+  'stream',
+  'maxResponseBytes',
+  'send',
+] as const satisfies readonly (keyof WireModelOptions)[]
+
+function checkOptions(options: unknown): void {
+  requireOptions('wireModel', options, NAMES)
+  const given = options as Readonly<Record<(typeof NAMES)[number], unknown>>
+  const isText = (value: unknown) => typeof value === 'string' && value !== ''
+  const tests: readonly (readonly [(typeof NAMES)[number], boolean, string])[] = [
+    ['model', isText(given.model), 'must be the name of a model, a string'],
+    ['send', typeof given.send === 'function', 'must be a function that sends a body'],
+    ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
+    ['modelFamily', given.modelFamily === undefined || isText(given.modelFamily), 'must be a text'],
+  ]
+  for (const [name, isRight, rule] of tests) {
+    if (!isRight) throw wrongInput('wireModel', name, rule)
   }
 }
 

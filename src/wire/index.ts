@@ -1,7 +1,8 @@
-import { BobbinError, isBobbinError } from '../core/error/error.ts'
+import { isBobbinError } from '../core/error/error.ts'
 import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { IdLedger } from '../core/ids.ts'
 import type { Finish } from '../model/events/model-event.ts'
+import type { ProviderDefinition } from '../model/provider-definition.ts'
 import type { EncodeOptions } from '../model/wire/encode-groups.ts'
 import { randomSecret, syntheticIds } from '../model/wire/synthetic-id.ts'
 import type {
@@ -9,8 +10,6 @@ import type {
   Decoding,
   StreamDecoder,
   Violation,
-  WireAdapter,
-  WireApi,
 } from '../model/wire/wire-adapter.ts'
 import type {
   CallItem,
@@ -19,13 +18,15 @@ import type {
   OpenCallItem,
   ThoughtItem,
 } from '../records/history-item.ts'
-import { adapters } from './adapters.ts'
 import { checkItem } from './check-item.ts'
+import { definitionOf, type WireApi } from './definition-of.ts'
 import { shapeViolations } from './shape-rule.ts'
 
 export type { EncodeOptions, Repair } from '../model/wire/encode-groups.ts'
-export type { Violation, WireApi } from '../model/wire/wire-adapter.ts'
+export type { Violation } from '../model/wire/wire-adapter.ts'
 export type { HistoryItem } from '../records/history-item.ts'
+export type { WireApi } from './definition-of.ts'
+export type { KnownApi } from './providers.ts'
 
 /** From what a codec mints ids. */
 export interface WireOptions {
@@ -61,9 +62,9 @@ export interface Wire {
   validate(payload: unknown): readonly Violation[]
 }
 
-/** Speaks one provider's protocol: `wire('anthropic-messages').decode(message).calls`. */
-export function wire(api: WireApi, options: WireOptions = {}): Wire {
-  const adapter = adapterOf(api)
+/** Speaks one protocol, of this package by name or any by its definition: `wire('anthropic-messages').decode(message).calls`. */
+export function wire(api: WireApi | ProviderDefinition, options: WireOptions = {}): Wire {
+  const adapter = definitionOf(api, { by: 'wire' })
   requireOptions('wire', options)
   const { secret = randomSecret() } = options
   if (!(secret instanceof Uint8Array) || secret.length < 32) {
@@ -86,7 +87,7 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
   }
 
   return {
-    api,
+    api: adapter.api,
     decode: (payload) => viewsOf(adapter.decode(payload, context())),
     decodeStream,
     encode: (items, encodeOptions = {}) => {
@@ -103,19 +104,10 @@ export function wire(api: WireApi, options: WireOptions = {}): Wire {
       return adapter.encode(history, encodeOptions)
     },
     validate: (payload) => {
-      const misshapen = shapeViolations(api, payload)
-      return misshapen.length > 0 ? misshapen : adapter.validate(payload)
+      const misshapen = shapeViolations(adapter, payload)
+      return misshapen.length > 0 ? misshapen : (adapter.validate?.(payload) ?? [])
     },
   }
-}
-
-function adapterOf(api: unknown): WireAdapter {
-  const adapter = adapters.find((candidate) => candidate.api === api)
-  if (adapter !== undefined) return adapter
-  const known = adapters.map((candidate) => candidate.api)
-  const names = known.map((name) => `\`${name}\``).join(', ')
-  const message = `\`${String(api)}\` is not a protocol of \`wire\`: use one of ${names}.`
-  throw new BobbinError('E_UNKNOWN_PROTOCOL', message, { api: String(api), known })
 }
 
 function readEvents(decoder: StreamDecoder) {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../core/error/error.ts'
-import { WIRE_APIS } from '../model/wire/wire-adapter.ts'
-import { type WireApi, wire } from './index.ts'
+import { wire } from './index.ts'
+import { providers } from './providers.ts'
 
 describe('wire', () => {
   it('refuses a protocol that it does not speak, and names those that it does', () => {
-    const speak = () => wire('openai' as WireApi)
+    const speak = () => wire('openai')
     expect(speak).toThrow(
-      '`openai` is not a protocol of `wire`: use one of `openai-responses`, `openai-chat`,',
+      '`openai` is not a protocol of `wire`: use one of `foundry`, `openai-responses`,',
     )
     expect(speak).toThrow(
       expect.toSatisfy(
@@ -17,14 +17,11 @@ describe('wire', () => {
     )
   })
 
-  it.each(WIRE_APIS)('%s: refuses a value that is not a payload', (api) => {
+  it.each(providers)('$api: refuses a value that is not a payload', ({ api, history: place }) => {
     for (const payload of [undefined, null, 5, true]) {
       expect(wire(api).validate(payload)).toMatchObject([{ rule: 'shape', path: '' }])
     }
-    const member = { gemini: 'contents', foundry: 'input', 'openai-responses': 'input' }[
-      api as string
-    ]
-    const history = member ?? 'messages'
+    const history = place?.member ?? ''
     expect(wire(api).validate({ [history]: 5 })).toMatchObject([{ path: history }])
     for (const payload of [[null, {}], { [history]: [5] }]) {
       expect(wire(api).validate(payload)).toMatchObject([{ path: `${history}[0]` }])

@@ -1,3 +1,5 @@
+import { providerExports } from './provider-exports.ts'
+
 interface PublicNames {
   /** Names that exist at run time: all of them, sorted. */
   readonly values: readonly string[]
@@ -273,7 +275,14 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   },
   'bobbin-adk/openai': {
     values: ['openaiChat', 'openaiResponses'],
-    types: ['ChatOptions', 'ChatQuirks', 'IdRules', 'ResponsesOptions'],
+    types: [
+      'ChatOptions',
+      'ChatParams',
+      'ChatQuirks',
+      'IdRules',
+      'ResponsesOptions',
+      'ResponsesParams',
+    ],
   },
   'bobbin-adk/postgres': { values: ['postgresStore'], types: ['PostgresStoreOptions'] },
   'bobbin-adk/sqlite': {
@@ -367,12 +376,14 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ToolTape',
     ],
   },
+  'bobbin-adk/provider': providerExports,
   'bobbin-adk/wire': {
     values: ['wire'],
     types: [
       'Decoded',
       'EncodeOptions',
       'HistoryItem',
+      'KnownApi',
       'Repair',
       'Violation',
       'Wire',

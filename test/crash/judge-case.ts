@@ -1,8 +1,8 @@
 import type { HistoryItem } from '../../src/records/history-item.ts'
 import type { ToolCall } from '../../src/records/tool-call.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import { adapters } from '../../src/wire/adapters.ts'
 import { wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import type { CrashCase, Life } from './crash-case.ts'
 import type { Effect } from './effects-server.ts'
 import type { Remains } from './remains.ts'
@@ -175,7 +175,7 @@ async function invalid(place: StorePlace): Promise<string[]> {
   await reader.run({ conversation: 'c', message: 'And now?' })
   await store.close()
   if (items.length < CALLS.length) problems.push(`the history has ${items.length} items`)
-  for (const { api } of adapters) {
+  for (const { api } of providers) {
     const { encode, validate } = wire(api)
     for (const { message } of validate(encode(items))) problems.push(`${api}: ${message}`)
   }

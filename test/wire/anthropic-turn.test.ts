@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
-import { validateRequest } from '../../src/providers/anthropic/validate.ts'
+import { validateRequest } from '../../src/providers/anthropic/validate/validate.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 

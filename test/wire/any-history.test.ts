@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../../src/core/error/error.ts'
 import type { CallItem, ContentPart, HistoryItem } from '../../src/records/history-item.ts'
-import { adapters } from '../../src/wire/adapters.ts'
 import { wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import { runs } from '../runs.ts'
 import { loadFixtures } from './fixture.ts'
 
 const secret = new Uint8Array(32).fill(5)
-const apis = adapters.map(({ api }) => api)
+const apis = providers.map(({ api }) => api)
 const fixtures = loadFixtures().map(([, fixture]) => fixture)
 
 const word = fc.oneof(

@@ -12,7 +12,7 @@ import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { wire } from '../../src/wire/index.ts'
 import { runs } from '../runs.ts'
 import { sampleTool } from '../turn-samples.ts'
-import { officialModels } from './connect-model.ts'
+import { samplesOf } from './provider-samples.ts'
 
 const FABLE = 'claude-fable-5-1'
 const conversation = 'c'
@@ -44,7 +44,7 @@ async function claude(responses: readonly (readonly object[])[], store: Store = 
       retries: 0,
       ...('executor' in rest
         ? {}
-        : { model: officialModels[api](server.url, { model, streaming }) }),
+        : { model: samplesOf(api).open(server.url, { model, streaming }) }),
       ...rest,
     } as TurnRunnerOptions)
     const recorder = eventRecorder(made)
@@ -295,7 +295,7 @@ describe('thinking that is bound to what stood before it', () => {
     ])
     const url = played.server.url
     const settings = { model: FABLE, streaming: false, boundThinking: false }
-    const model = officialModels['anthropic-messages'](url, settings)
+    const model = samplesOf('anthropic-messages').open(url, settings)
     await played.runner({ tools: [look], model }).say('1')
     const outcome = await played.runner({ tools: [], model }).say('2')
     expect(outcome).toMatchObject({ status: 'failed' })
@@ -343,7 +343,7 @@ describe('thinking that is bound to what stood before it', () => {
     ].map((body, at) => ({ body: { id: `r${at}`, status: 'completed', ...body } }))
     const openai = await loopbackProvider({ api: 'openai-responses', exchanges: responses })
     onTestFinished(() => openai.close())
-    const elsewhere = officialModels['openai-responses'](openai.url, { streaming: false })
+    const elsewhere = samplesOf('openai-responses').open(openai.url, { streaming: false })
     const tools = [look, long('fetch')]
     await played.runner({ tools, model: elsewhere }).say('0')
     await played.runner({ tools }).say('1')

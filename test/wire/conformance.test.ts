@@ -5,13 +5,13 @@ import { ResponseGuard } from '../../src/model/response-guard.ts'
 import { streamResponse } from '../../src/model/stream-response.ts'
 import { syntheticIds } from '../../src/model/wire/synthetic-id.ts'
 import { FOUNDRY_READERS } from '../../src/providers/foundry/items.ts'
-import { PART_KINDS } from '../../src/providers/gemini/wire.ts'
-import { ITEM_READERS } from '../../src/providers/openai/responses/decode-item.ts'
-import { adapters } from '../../src/wire/adapters.ts'
-import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
+import { PART_KINDS } from '../../src/providers/gemini/wire/wire.ts'
+import { ITEM_READERS } from '../../src/providers/openai/responses/decode/decode-item.ts'
+import { type Decoded, wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import { STEP } from '../runs.ts'
 import { loadFixtures, type WireFixture } from './fixture.ts'
-import { WIRE_TYPES } from './wire-types.ts'
+import { samplesOf } from './provider-samples.ts'
 
 const secret = new Uint8Array(32).fill(7)
 const mint = syntheticIds({ secret })
@@ -40,7 +40,7 @@ async function* chunks(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Ar
 
 /** The finish that the bytes give, or the code of the error. */
 async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
-  const adapter = adapters.find(({ api }) => api === fixture.api)
+  const adapter = providers.find(({ api }) => api === fixture.api)
   if (adapter === undefined) throw new Error(`no adapter speaks ${fixture.api}`)
   let finish: Finish | undefined
   try {
@@ -60,7 +60,7 @@ const runnerCalls = (finish: Finish | undefined) =>
   (finish?.items ?? []).filter((item) => item.type === 'call' && item.executedBy === 'runner')
 
 describe('the list of wire types', () => {
-  const known: Readonly<Partial<Record<WireApi, readonly string[]>>> = {
+  const known: Readonly<Record<string, readonly string[]>> = {
     'openai-responses': Object.keys(ITEM_READERS),
     foundry: Object.keys(FOUNDRY_READERS),
     gemini: PART_KINDS,
@@ -70,19 +70,19 @@ describe('the list of wire types', () => {
     const content = ['message', 'text', 'inlineData', 'fileData', 'structured_outputs']
     const others = [...content, 'reasoning']
     const calls = types.filter((type) => !others.includes(type))
-    expect(calls.toSorted()).toEqual(WIRE_TYPES[api as WireApi].toSorted())
+    expect(calls.toSorted()).toEqual(samplesOf(api).types.toSorted())
   })
 })
 
-describe.each(adapters.map(({ api }) => api))('the fixtures of %s', (api) => {
+describe.each(providers.map(({ api }) => api))('the fixtures of %s', (api) => {
   const own = fixtures.filter(([, fixture]) => fixture.api === api).map(([, fixture]) => fixture)
 
   it('cover every wire type', () => {
     const covered = new Set(own.flatMap(({ covers }) => covers))
-    expect(WIRE_TYPES[api].filter((type) => !covered.has(type))).toEqual([])
+    expect(samplesOf(api).types.filter((type) => !covered.has(type))).toEqual([])
   })
 
-  it.each(WIRE_TYPES[api].filter((type) => type !== 'chunk'))('hold a call of %s', (type) => {
+  it.each(samplesOf(api).types.filter((type) => type !== 'chunk'))('hold a call of %s', (type) => {
     const calls = own
       .filter(({ covers }) => covers.includes(type))
       .flatMap((fixture) => decode(fixture).calls)
@@ -97,7 +97,7 @@ describe.each(adapters.map(({ api }) => api))('the fixtures of %s', (api) => {
   it('hold a type wherever they say that they cover it', () => {
     for (const { covers, payload, events } of own) {
       const text = JSON.stringify(payload ?? events)
-      const named = covers.filter((type) => WIRE_TYPES[api].includes(type) && type !== 'chunk')
+      const named = covers.filter((type) => samplesOf(api).types.includes(type) && type !== 'chunk')
       expect(named.filter((type) => !text.includes(`"${type}"`))).toEqual([])
     }
   })
@@ -141,7 +141,7 @@ describe('encode', () => {
 
   it.each(fixtures)('gives for %s what every provider takes', (_, fixture) => {
     const { items } = decode(fixture)
-    for (const { api } of adapters) {
+    for (const { api } of providers) {
       const codec = wire(api, { secret })
       expect(codec.validate(codec.encode(items))).toEqual([])
     }

@@ -4,8 +4,7 @@ import { type LoopbackExchange, loopbackProvider } from '../../src/testing/index
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import type { WireApi } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
-import { WIRE_SCRIPTS } from './wire-script.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
 /** A turn with two tools, whose names a response may confuse. */
 async function play(
@@ -29,7 +28,7 @@ async function play(
       },
     })
   const runner = new TurnRunner({
-    model: officialModels[api](server.url, { streaming }),
+    model: samplesOf(api).open(server.url, { streaming }),
     tools: [tool('read'), tool('wipe')],
     testing: { sleep: async () => {} },
     retries,
@@ -41,8 +40,8 @@ async function play(
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 const doubled = (value: unknown, from: string, to: string) => textOf(value).replace(from, to)
 
-describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a key that occurs twice over %s', (api) => {
-  const script = WIRE_SCRIPTS[api]
+describe.each(APIS)('a key that occurs twice over %s', (api) => {
+  const script = samplesOf(api).script
   const call = { id: 'call_1', tool: 'read', args: '{"sum":1}' }
   const answer = { events: script.answer('fine'), body: script.unstreamed.answer('fine') }
   const exchangeOf = (from: string, to: string): LoopbackExchange => ({
@@ -90,7 +89,7 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a key that occurs twice o
 
 describe('reasoning that a chat server writes twice', () => {
   it('does not refuse the calls beside it', async () => {
-    const script = WIRE_SCRIPTS['openai-chat']
+    const script = samplesOf('openai-chat').script
     const events = script
       .calls([{ id: 'call_1', tool: 'read', args: '{}' }])
       .map((event, at) =>

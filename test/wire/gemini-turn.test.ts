@@ -2,7 +2,7 @@ import { GoogleGenAI } from '@google/genai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { gemini } from '../../src/providers/gemini/index.ts'
-import { validateRequest } from '../../src/providers/gemini/validate.ts'
+import { validateRequest } from '../../src/providers/gemini/validate/validate.ts'
 import {
   type LoopbackProvider,
   loopbackProvider,

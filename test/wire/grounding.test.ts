@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decodeStream as geminiStream } from '../../src/providers/gemini/decode-stream.ts'
-import { decodeResponse } from '../../src/providers/openai/chat/decode-response.ts'
-import { decodeStream as chatStream } from '../../src/providers/openai/chat/decode-stream.ts'
+import { decodeStream as geminiStream } from '../../src/providers/gemini/decode/decode-stream.ts'
+import { decodeResponse } from '../../src/providers/openai/chat/decode/decode-response.ts'
+import { decodeStream as chatStream } from '../../src/providers/openai/chat/decode/decode-stream.ts'
 
 const context = { endpoint: 'default', modelFamily: 'm', mint: () => 'minted' } as never
 

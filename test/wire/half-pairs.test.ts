@@ -9,9 +9,8 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import { type WireApi, wire } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
-import { WIRE_SCRIPTS } from './wire-script.ts'
+import { wire } from '../../src/wire/index.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
 const ID = 'call\ud800'
 const SHOWN = 'call\ufffd'
@@ -20,9 +19,7 @@ const STORES: Readonly<Record<string, () => Store>> = {
   memory: memoryStore,
   SQLite: () => sqliteStore(join(mkdtempSync(join(tmpdir(), 'bobbin-pairs-')), 'x.db')),
 }
-const matrix = (Object.keys(WIRE_SCRIPTS) as WireApi[]).flatMap((api) =>
-  Object.keys(STORES).map((store) => [api, store] as const),
-)
+const matrix = APIS.flatMap((api) => Object.keys(STORES).map((store) => [api, store] as const))
 
 const log = new Tool({
   name: 'read_log',
@@ -34,7 +31,7 @@ const log = new Tool({
 })
 
 describe.each(matrix)('an id with half a surrogate pair over %s, in %s', (api, kind) => {
-  const { calls, answer } = WIRE_SCRIPTS[api]
+  const { calls, answer } = samplesOf(api).script
   const ask = (id: string, tool: string, args: object) => ({
     events: calls([{ id, tool, args: JSON.stringify(args) }]),
   })
@@ -55,7 +52,7 @@ describe.each(matrix)('an id with half a surrogate pair over %s, in %s', (api, k
       await store.close()
     })
     const run = () =>
-      new TurnRunner({ model: officialModels[api](server.url), tools: [log], store }).run({
+      new TurnRunner({ model: samplesOf(api).open(server.url), tools: [log], store }).run({
         conversation,
         message: 'read it',
       })

@@ -1,6 +1,17 @@
 import type { ModelRequest } from '../../src/model/model.ts'
 import type { LoopbackExchange } from '../../src/testing/index.ts'
-import type { ModelSettings } from './connect-model.ts'
+
+/** What a factory takes besides the client; hosted tools and parameters are the provider's own. */
+export interface ModelSettings {
+  readonly model?: string
+  readonly streaming?: boolean
+  readonly hostedTools?: readonly object[]
+  readonly params?: object
+  readonly now?: () => number
+  readonly maxResponseBytes?: number
+  /** Of Claude alone. */
+  readonly boundThinking?: boolean
+}
 
 /** One protocol's words for a conversation about the weather, and for what can go wrong in it. */
 export interface ModelSample {

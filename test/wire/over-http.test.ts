@@ -4,8 +4,8 @@ import type { Finish } from '../../src/model/events/model-event.ts'
 import type { Model } from '../../src/model/model.ts'
 import { syntheticIds } from '../../src/model/wire/synthetic-id.ts'
 import { type LoopbackExchange, loopbackProvider } from '../../src/testing/index.ts'
-import { officialModels } from './connect-model.ts'
 import { loadFixtures } from './fixture.ts'
+import { samplesOf } from './provider-samples.ts'
 
 const mint = syntheticIds({ secret: new Uint8Array(32).fill(7) })
 const streams = loadFixtures().filter(([, { kind }]) => kind === 'stream')
@@ -34,7 +34,7 @@ describe('a stream over HTTP and the official client', () => {
     ])
     const server = await loopbackProvider({ api, exchanges: [{ events }, ...faults] })
     onTestFinished(() => server.close())
-    const model = officialModels[api](server.url)
+    const model = samplesOf(api).open(server.url)
     const { finish: whole, code } = await outcomeOf(model)
     expect({ whole: whole?.type, code }).toEqual({ whole: 'finish', code: undefined })
     for (let played = 0; played < faults.length; played++) {

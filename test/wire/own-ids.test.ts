@@ -1,62 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { adapters } from '../../src/wire/adapters.ts'
-import { type HistoryItem, type WireApi, wire } from '../../src/wire/index.ts'
+import { type HistoryItem, wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
+import { samplesOf } from './provider-samples.ts'
 
 const secret = new Uint8Array(32).fill(3)
-const apis = adapters.map(({ api }) => api)
+const apis = providers.map(({ api }) => api)
 
 type Id = string | null | undefined
-type History = (ids: readonly Id[]) => object[]
-
-const responses: History = (ids) => [
-  { type: 'message', role: 'user', content: 'go' },
-  ...ids.map((id) => ({ type: 'function_call', call_id: id, name: 't', arguments: '{}' })),
-  ...ids.map((id, at) => ({ type: 'function_call_output', call_id: id, output: `result ${at}` })),
-]
-
-/** One response with a call under each id, and then the results in the same order. */
-const histories: Readonly<Record<WireApi, History>> = {
-  'openai-responses': responses,
-  foundry: responses,
-  'openai-chat': (ids) => [
-    { role: 'user', content: 'go' },
-    {
-      role: 'assistant',
-      content: null,
-      tool_calls: ids.map((id) => ({
-        id,
-        type: 'function',
-        function: { name: 't', arguments: '{}' },
-      })),
-    },
-    ...ids.map((id, at) => ({ role: 'tool', tool_call_id: id, content: `result ${at}` })),
-  ],
-  'anthropic-messages': (ids) => [
-    { role: 'user', content: 'go' },
-    {
-      role: 'assistant',
-      content: ids.map((id) => ({ type: 'tool_use', id, name: 't', input: {} })),
-    },
-    {
-      role: 'user',
-      content: ids.map((id, at) => ({
-        type: 'tool_result',
-        tool_use_id: id,
-        content: `result ${at}`,
-      })),
-    },
-  ],
-  gemini: (ids) => [
-    { role: 'user', parts: [{ text: 'go' }] },
-    { role: 'model', parts: ids.map((id) => ({ functionCall: { id, name: 't', args: {} } })) },
-    {
-      role: 'user',
-      parts: ids.map((id, at) => ({
-        functionResponse: { id, name: 't', response: { output: `result ${at}` } },
-      })),
-    },
-  ],
-}
 
 const cases: readonly (readonly [string, readonly Id[]])[] = [
   ['missing', [undefined, undefined]],
@@ -78,7 +28,7 @@ const results = (items: readonly HistoryItem[]) =>
   items.flatMap((item) => (item.type === 'call' ? [item.result?.parts] : []))
 
 describe.each(matrix)('%s with ids that are %s', (api, _, ids) => {
-  const { items, calls } = wire(api, { secret }).decode(histories[api](ids))
+  const { items, calls } = wire(api, { secret }).decode(samplesOf(api).idHistory(ids))
   const expected = ids.map((_id, at) => [{ type: 'text', text: `result ${at}` }])
 
   it('gives each call its own id and its own result', () => {
@@ -121,7 +71,7 @@ describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
 
   it('continues a stored response under the ids that the provider knows', () => {
     const id = 'a'.repeat(65)
-    const output = responses([id]).at(-1) as object
+    const output = samplesOf(api).idHistory([id]).at(-1) as object
     const codec = wire(api, { secret })
     expect(codec.encode(codec.decode([output]).items, { continues: true })).toEqual({
       input: [output],

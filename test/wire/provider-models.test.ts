@@ -2,13 +2,12 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isBobbinError } from '../../src/core/error/error.ts'
 import type { LoopbackExchange } from '../../src/testing/index.ts'
-import type { WireApi } from '../../src/wire/index.ts'
 import { connectModel, finishOf, settled } from './connect-model.ts'
 import { REQUEST, SECRET } from './model-sample.ts'
-import { MODEL_SAMPLES } from './model-samples.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
-describe.each(Object.keys(MODEL_SAMPLES) as WireApi[])('a model of %s', (api) => {
-  const sample = MODEL_SAMPLES[api]
+describe.each(APIS)('a model of %s', (api) => {
+  const sample = samplesOf(api).model
   const { ask, answer, model: name } = sample
   // The client of Gemini reads responses itself and gives parsed objects.
   const readsBytes = api !== 'gemini'

@@ -5,7 +5,7 @@ import { loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
+import { samplesOf } from './provider-samples.ts'
 
 type Items = readonly { readonly type?: string }[]
 
@@ -29,7 +29,7 @@ async function connect(api: WireApi, ...bodies: readonly object[]) {
   }) as Tool
   const runner = () =>
     new TurnRunner({
-      model: officialModels[api](server.url, { streaming: false }),
+      model: samplesOf(api).open(server.url, { streaming: false }),
       tools: [roll],
       store,
     })

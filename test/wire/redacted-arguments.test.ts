@@ -8,8 +8,7 @@ import { Tool } from '../../src/tools/tool.ts'
 import type { Approve } from '../../src/turn/gates/gate-answer.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
-import { WIRE_SCRIPTS } from './wire-script.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
 const PASSWORD = 'hunter2-hunter2'
 const NOT_STORED =
@@ -36,7 +35,7 @@ async function connect(
   /** Each runner knows only what the store holds. */
   const runner = () =>
     new TurnRunner({
-      model: officialModels[api](server.url, { streaming }),
+      model: samplesOf(api).open(server.url, { streaming }),
       tools: [logIn],
       store,
       ...(approve && { approve }),
@@ -52,8 +51,8 @@ async function stored(store: Store): Promise<string> {
   return text
 }
 
-describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('redacted arguments over %s', (api) => {
-  const script = WIRE_SCRIPTS[api]
+describe.each(APIS)('redacted arguments over %s', (api) => {
+  const script = samplesOf(api).script
   const args = JSON.stringify({ password: PASSWORD, user: 'ann' })
   const call = { id: 'call_1', tool: 'log_in', args }
   const asked = { events: script.calls([call]), body: script.unstreamed.call(call) }

@@ -10,9 +10,8 @@ import { gemini } from '../../src/providers/gemini/index.ts'
 import { openaiChat } from '../../src/providers/openai/index.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import type { WireApi } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
 import { REQUEST } from './model-sample.ts'
-import { WIRE_SCRIPTS } from './wire-script.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
 const MEGABYTE = 1024 * 1024
 /** A server that would send this much has been stopped in time if it sent less. */
@@ -57,7 +56,7 @@ async function flood({ status = 200, type = 'application/json', ...how }: Flood)
 /** What a model does with it, and how far the memory of the process grew meanwhile. */
 async function receive(api: WireApi, how: Flood, streaming: boolean) {
   const { url, counts } = await flood(how)
-  const model = officialModels[api](url, { streaming, maxResponseBytes: MEGABYTE })
+  const model = samplesOf(api).open(url, { streaming, maxResponseBytes: MEGABYTE })
   const before = process.memoryUsage().rss
   let grown = 0
   const watch = setInterval(() => {
@@ -87,7 +86,7 @@ const FLOODS: readonly [string, Flood, boolean][] = [
   ['an error body that says to try again', { status: 503, type: 'text/plain' }, true],
 ]
 
-describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a response of %s without end', (api) => {
+describe.each(APIS)('a response of %s without end', (api) => {
   it.each(FLOODS)('is given up when it is %s', async (_, how, streaming) => {
     const { error, counts, grown } = await receive(api, how, streaming)
     expect(error).toMatchObject({
@@ -102,7 +101,7 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a response of %s without 
   it('fails the turn and is not asked for again', async () => {
     const { url, counts } = await flood({ ...event, opening: 'data: ' })
     const runner = new TurnRunner({
-      model: officialModels[api](url, { maxResponseBytes: MEGABYTE }),
+      model: samplesOf(api).open(url, { maxResponseBytes: MEGABYTE }),
       retries: 3,
     })
     const outcome = await runner.run({ message: 'go' })

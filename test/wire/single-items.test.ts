@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { OUTPUT_ONLY } from '../../src/providers/foundry/items.ts'
 import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
 import { loadFixtures, type WireFixture } from './fixture.ts'
-import { WIRE_TYPES } from './wire-types.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
 
 const secret = new Uint8Array(32).fill(7)
 const fixtures = loadFixtures().map(([, fixture]) => fixture)
@@ -29,9 +29,9 @@ const ODD =
   /"(id|tool_call_id)":(""|null)|"memories":|"(custom|function)":\{"name":""|"functionCall":\{"name":"\w+"\}/
 
 /** The items of the fixtures, each alone, with their types. A chunk of a call is not an item. */
-const singles = (Object.keys(WIRE_TYPES) as WireApi[]).flatMap((api) =>
-  WIRE_TYPES[api]
-    .filter((type) => type !== 'chunk')
+const singles = APIS.flatMap((api) =>
+  samplesOf(api)
+    .types.filter((type) => type !== 'chunk')
     .map((type) => {
       const own = fixtures.filter((fixture) => fixture.api === api && fixture.kind !== 'stream')
       const all = own.flatMap(({ payload }) => [...objectsIn(payload)])

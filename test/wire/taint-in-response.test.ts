@@ -2,14 +2,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { loopbackProvider } from '../../src/testing/index.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import type { WireApi } from '../../src/wire/index.ts'
 import { sampleTool } from '../turn-samples.ts'
-import { officialModels } from './connect-model.ts'
+import { samplesOf } from './provider-samples.ts'
+
+/** The protocols that have rows here. */
+type Tested = 'openai-responses' | 'foundry' | 'openai-chat' | 'anthropic-messages' | 'gemini'
 
 /** What a provider's own tool leaves in a response: items before the write, or members beside them. */
 interface Kind {
   readonly name: string
-  readonly api: WireApi
+  readonly api: Tested
   readonly items?: readonly object[]
   readonly beside?: object
 }
@@ -180,7 +182,7 @@ const KINDS: readonly Kind[] = [
 ]
 
 /** Whole responses: the second member of each pair asks for the write, the third answers. */
-const SHAPES: Readonly<Record<WireApi, (items: readonly object[], beside?: object) => object>> = {
+const SHAPES: Readonly<Record<Tested, (items: readonly object[], beside?: object) => object>> = {
   'openai-responses': (output) => ({ id: 'r', status: 'completed', output }),
   foundry: (output) => ({ id: 'r', status: 'completed', output }),
   'openai-chat': (tool_calls, beside) => ({
@@ -214,7 +216,7 @@ const SHAPES: Readonly<Record<WireApi, (items: readonly object[], beside?: objec
   }),
 }
 const call = { name: 'pay', arguments: '{}' }
-const WRITES: Readonly<Record<WireApi, object>> = {
+const WRITES: Readonly<Record<Tested, object>> = {
   'openai-responses': {
     type: 'function_call',
     id: 'fc_1',
@@ -227,7 +229,7 @@ const WRITES: Readonly<Record<WireApi, object>> = {
   'anthropic-messages': { type: 'tool_use', id: 'toolu_1', name: 'pay', input: {} },
   gemini: { functionCall: { id: 'c1', name: 'pay', args: {} } },
 }
-const SAID: Readonly<Record<WireApi, readonly object[]>> = {
+const SAID: Readonly<Record<Tested, readonly object[]>> = {
   'openai-responses': [message('done')],
   foundry: [message('done')],
   'openai-chat': [],
@@ -240,14 +242,14 @@ function message(text: string) {
   return { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }
 }
 
-async function play(api: WireApi, ...bodies: readonly object[]) {
+async function play(api: Tested, ...bodies: readonly object[]) {
   const server = await loopbackProvider({ api, exchanges: bodies.map((body) => ({ body })) })
   onTestFinished(() => server.close())
   const store = memoryStore()
   let paid = 0
   const tools = [sampleTool('pay', () => `${++paid}`, { effect: 'write', trust: 'first-party' })]
   const runner = () =>
-    new TurnRunner({ model: officialModels[api](server.url, { streaming: false }), store, tools })
+    new TurnRunner({ model: samplesOf(api).open(server.url, { streaming: false }), store, tools })
   return { runner, store, paid: () => paid }
 }
 
@@ -279,7 +281,7 @@ describe.each(KINDS)('$name of $api', ({ api, items = [], beside }) => {
   })
 })
 
-it.each(Object.keys(WRITES) as WireApi[])('a write alone runs on %s', async (api) => {
+it.each(Object.keys(WRITES) as Tested[])('a write alone runs on %s', async (api) => {
   const bodies = [SHAPES[api]([WRITES[api]]), SHAPES[api](SAID[api])]
   const { runner, paid } = await play(api, ...bodies)
   expect(await runner().run({ message: 'go' })).toMatchObject({ status: 'completed' })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { adapters } from '../../src/wire/adapters.ts'
 import { type HistoryItem, type WireApi, wire } from '../../src/wire/index.ts'
-import { nativeHistory, opaqueValues, steps } from './native-history.ts'
+import { providers } from '../../src/wire/providers.ts'
+import { opaqueValues, steps } from './native-history.ts'
+import { samplesOf } from './provider-samples.ts'
 
 const secret = new Uint8Array(32).fill(9)
 const codecOf = (api: WireApi) => wire(api, { secret })
-const pairs = adapters.flatMap(({ api: origin }) =>
-  adapters.map(({ api: target }) => [origin, target] as const),
+const pairs = providers.flatMap(({ api: origin }) =>
+  providers.map(({ api: target }) => [origin, target] as const),
 )
 
 /** The list in a request part, whatever it is called. */
@@ -35,7 +36,7 @@ describe('a conversation of 30 calls', () => {
   it.each(pairs)('begun on %s continues on %s and comes back unchanged', (origin, target) => {
     const home = codecOf(origin)
     const away = codecOf(target)
-    const native = nativeHistory[origin](steps('home'))
+    const native = samplesOf(origin).history(steps('home'))
     const begun = home.decode(native).items
     expect(exchanges(begun)).toHaveLength(30)
 
@@ -43,7 +44,7 @@ describe('a conversation of 30 calls', () => {
     expect(away.validate(there)).toEqual([])
     expect(exchanges(away.decode(there).items)).toEqual(exchanges(begun))
 
-    const added = away.decode(nativeHistory[target](steps('away', 3))).items
+    const added = away.decode(samplesOf(target).history(steps('away', 3))).items
     const back = home.encode([...begun, ...added, question])
     expect(home.validate(back)).toEqual([])
     const sent = listOf(back)
@@ -54,10 +55,11 @@ describe('a conversation of 30 calls', () => {
   })
 
   it.each(pairs)('of %s keeps its reasoning from %s, unless that is its own', (origin, target) => {
-    const { items } = codecOf(origin).decode(nativeHistory[origin](steps('home')))
+    const { items } = codecOf(origin).decode(samplesOf(origin).history(steps('home')))
     const part = JSON.stringify(codecOf(target).encode([...items, question]))
     const signatures = part.match(/sig-home-\d+==/g) ?? []
-    const own = JSON.stringify(nativeHistory[origin](steps('home'))).match(/sig-home-\d+==/g) ?? []
+    const own =
+      JSON.stringify(samplesOf(origin).history(steps('home'))).match(/sig-home-\d+==/g) ?? []
     expect(signatures).toEqual(origin === target ? own : [])
   })
 
@@ -66,7 +68,7 @@ describe('a conversation of 30 calls', () => {
       ...step,
       calls: step.calls.map((call, index) => ({ ...call, id: `call_${index}` })),
     }))
-    const { items, calls } = codecOf(origin).decode(nativeHistory[origin](repeating))
+    const { items, calls } = codecOf(origin).decode(samplesOf(origin).history(repeating))
     expect(new Set(calls.map(({ id }) => id)).size).toBe(30)
     expect(exchanges(items).map(({ parts }) => parts?.[0])).toEqual(
       repeating.flatMap((step) => step.calls.map(({ result }) => result)),
@@ -82,7 +84,7 @@ describe('a conversation of 30 calls', () => {
       ...step,
       calls: step.calls.map((call) => ({ ...call, id: `${'Ünïcode.id/'.repeat(20)}${call.id}` })),
     }))
-    const { items } = codecOf(origin).decode(nativeHistory[origin](odd))
+    const { items } = codecOf(origin).decode(samplesOf(origin).history(odd))
     const away = codecOf(target)
     const part = away.encode([...items.map(asForeign), question])
     expect(away.validate(part)).toEqual([])

@@ -5,8 +5,8 @@ import { eventRecorder, loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
-import { officialModels } from './connect-model.ts'
-import { type ScriptedCall, WIRE_SCRIPTS } from './wire-script.ts'
+import { APIS, samplesOf } from './provider-samples.ts'
+import type { ScriptedCall } from './wire-script.ts'
 
 /** A turn over HTTP, through the official client, with a tool that must not run by mistake. */
 async function play(
@@ -29,7 +29,7 @@ async function play(
     },
   }) as Tool
   const runner = new TurnRunner({
-    model: officialModels[api](server.url, { streaming }),
+    model: samplesOf(api).open(server.url, { streaming }),
     tools: [pay],
     policy: 'open',
     testing: { sleep: async () => {} },
@@ -50,8 +50,8 @@ const call = (more: Partial<ScriptedCall> = {}): ScriptedCall => ({
   ...more,
 })
 
-describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a turn over %s', (api) => {
-  const script = WIRE_SCRIPTS[api]
+describe.each(APIS)('a turn over %s', (api) => {
+  const script = samplesOf(api).script
   const events = script.calls([call()])
   const { terminal, whole } = script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
@@ -227,7 +227,7 @@ describe.each(Object.keys(WIRE_SCRIPTS) as WireApi[])('a turn over %s', (api) =>
 const withText = ['openai-responses', 'foundry', 'openai-chat', 'anthropic-messages'] as const
 
 describe.each(withText)('the pieces of calls over %s', (api) => {
-  const script = WIRE_SCRIPTS[api]
+  const script = samplesOf(api).script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
 
   it('find their calls when those come at the same time', async () => {
@@ -248,7 +248,7 @@ describe.each(withText)('the pieces of calls over %s', (api) => {
 })
 
 describe.each(['openai-responses', 'foundry'] as const)('ids that change over %s', (api) => {
-  const script = WIRE_SCRIPTS[api]
+  const script = samplesOf(api).script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
   const changed = (member: string) =>
     script.calls([call()]).map((event, at) => {
@@ -274,7 +274,7 @@ describe.each(['openai-responses', 'foundry'] as const)('ids that change over %s
 })
 
 describe('ids that change over openai-chat', () => {
-  const script = WIRE_SCRIPTS['openai-chat']
+  const script = samplesOf('openai-chat').script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
 
   it('leave one call, under the id with which it began', async () => {
@@ -291,7 +291,7 @@ describe('ids that change over openai-chat', () => {
 })
 
 describe('what the client of gemini hides', () => {
-  const script = WIRE_SCRIPTS.gemini
+  const script = samplesOf('gemini').script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
 
   it('is seen on the way to it: a key that comes twice in arguments', async () => {

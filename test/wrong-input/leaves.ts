@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
+import { defineProvider, wireModel } from '../../src/provider/index.ts'
 import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
 import { gemini } from '../../src/providers/gemini/index.ts'
@@ -14,15 +15,8 @@ import {
   toolTape,
 } from '../../src/testing/index.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import { type WayIn, way } from './values.ts'
-
-const APIS: readonly WireApi[] = [
-  'openai-responses',
-  'openai-chat',
-  'anthropic-messages',
-  'gemini',
-  'foundry',
-]
 
 const call = { type: 'call', id: 'a', tool: 'a', args: {}, wire: {}, executedBy: 'runner' } as const
 const message = { type: 'message', role: 'user', parts: [] } as const
@@ -81,13 +75,55 @@ const modelWays = (make: (options: never) => unknown, client: object): readonly 
   way(`${make.name}({ model })`, (model) => make({ client, model } as never), 'text'),
 ]
 
+const [definition] = providers
+const send = () => Promise.reject(new Error('nothing is sent'))
+
+/** The members of a definition that are checked. */
+const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] = [
+  ['api', 'text'],
+  ['provider', 'text'],
+  ['version', 'text', 'number', 'NaN'],
+  ...['detect', 'decode', 'decodeStream', 'encode', 'requestBody', 'errors'].map(
+    (name) => [name, 'function'] as const,
+  ),
+  ['validate', 'function', 'undefined'],
+  ['framing', 'undefined'],
+  ['history', 'undefined'],
+  ['loopback', 'undefined'],
+  ['fixtures', 'undefined', 'list', 'list of null'],
+]
+
 /** Every way into the entry points beside the root, by what they export. */
 export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   wire: [
     way('wire', wire),
     way('wire(api, options)', (options) => wire(api, options), ...OPTIONS),
     way('wire(api, { secret })', (secret) => wire(api, { secret }), 'undefined'),
-    ...APIS.flatMap(oneWire),
+    ...providers.map(({ api: name }) => name).flatMap(oneWire),
+  ],
+  defineProvider: [
+    way('defineProvider', defineProvider),
+    ...DEFINITION.map(([name, ...takes]) =>
+      way(
+        `defineProvider({ ${name} })`,
+        (value) => defineProvider({ ...definition, [name]: value }),
+        ...takes,
+      ),
+    ),
+  ],
+  wireModel: [
+    way('wireModel', (value) => wireModel(value, { model: 'm', send })),
+    way('wireModel(definition, options)', (options) => wireModel(definition, options)),
+    way(
+      'wireModel(definition, { model })',
+      (model) => wireModel(definition, { model, send }),
+      'text',
+    ),
+    way(
+      'wireModel(definition, { send })',
+      (value) => wireModel(definition, { model: 'm', send: value }),
+      'function',
+    ),
   ],
   openaiResponses: modelWays(openaiResponses, openai),
   openaiChat: modelWays(openaiChat, openai),

@@ -1,5 +1,4 @@
-import type { Violation, WireApi } from '../../model/wire/wire-adapter.ts'
-import { type Repair, wire } from '../../wire/index.ts'
+import { type Repair, type Violation, type WireApi, wire } from '../../wire/index.ts'
 import { usageError } from '../command/usage-error.ts'
 import { repairDirectly } from './direct-repairs.ts'
 

@@ -1,28 +1,20 @@
 import type { IdLedger } from '../../core/ids.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import type { ModelEvent } from '../events/model-event.ts'
 import type { EncodeOptions } from './encode-groups.ts'
 import type { MintId } from './synthetic-id.ts'
 
-/** The protocols that have an adapter. */
-export const WIRE_APIS = [
-  'openai-responses',
-  'openai-chat',
-  'anthropic-messages',
-  'gemini',
-  'foundry',
-] as const
-
-/** The protocols that are spoken here. */
-export type WireApi = (typeof WIRE_APIS)[number]
+/** The name of a protocol, e.g. `openai-responses`. Anyone may define another. */
+export type WireApi = string
 
 /**
  * The pure half of a provider: wire values to neutral items and back. It never connects, runs tools,
- * hashes arguments or spools. Each provider folder exports one, and `wire/adapters.ts` lists it.
+ * hashes arguments or spools.
  */
 export interface WireAdapter<Part extends object = object> {
+  /** The protocol, e.g. `openai-responses`. */
   readonly api: WireApi
+  /** Who serves it, e.g. `openai`. */
   readonly provider: string
   /** Decodes a response, one item, a list of items, or a whole request history. */
   decode(payload: unknown, context: DecodeContext): Decoding
@@ -31,7 +23,7 @@ export interface WireAdapter<Part extends object = object> {
   /** The part of a request that holds this history. */
   encode(items: readonly HistoryItem[], options?: EncodeOptions): Part
   /** The provider's own rules as code. What `encode` gives breaks none. */
-  validate(payload: unknown): readonly Violation[]
+  validate?(payload: unknown): readonly Violation[]
 }
 
 /** What a decoder is given besides the payload. */
@@ -47,14 +39,8 @@ export interface DecodeContext {
    * duplicate keys and rounded integers in arguments that the wire sends as objects.
    */
   readonly source?: string
-  /** Tells what the reasoning of the response is bound to, on a wire that binds it. */
-  readonly binder?: () => ReasoningBinder
-}
-
-/** Follows the blocks of one response in their order. */
-export interface ReasoningBinder {
-  /** For reasoning, what to store with it, so that a later request can tell whether it still holds. */
-  take(block: JsonValue): JsonObject | undefined
+  /** The body of the request that the payload answers, where that is known. */
+  readonly body?: object
 }
 
 /** What a payload holds. `finish` is there when it was a finished response. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { connectModel, finishOf } from '../../../test/wire/connect-model.ts'
 import { REQUEST } from '../../../test/wire/model-sample.ts'
-import { MODEL_SAMPLES } from '../../../test/wire/model-samples.ts'
+import { samplesOf } from '../../../test/wire/provider-samples.ts'
 
 const api = 'anthropic-messages'
-const { ask, answer } = MODEL_SAMPLES[api]
+const { ask, answer } = samplesOf(api).model
 
 describe('anthropicMessages', () => {
   it('uses the beta half of the client when betas are asked for', async () => {

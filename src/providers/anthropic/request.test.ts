@@ -2,13 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { ModelRequest } from '../../model/model.ts'
 import { type HostedTool, type MessagesParams, requestBody } from './request.ts'
-import type { MessagesPart } from './wire.ts'
+import type { MessagesPart } from './wire/wire.ts'
 
 const part: MessagesPart = { messages: [{ role: 'user', content: 'Hi' }] }
 const tool = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object', properties: {} } }
-const settings = { model: 'claude-test-1' }
+const settings = { model: 'claude-test-1', stream: true }
 const bodyOf = (request: Partial<ModelRequest>, more: object = {}) =>
-  requestBody(part, { items: [], ...request }, { ...settings, ...more })
+  requestBody({ ...settings, part, request: { items: [], ...request }, ...more })
 
 describe('requestBody', () => {
   it('has the types of the official client', () => {
@@ -56,11 +56,12 @@ describe('requestBody', () => {
 
   it('joins instructions, the prompt of the history, and the user’s own', () => {
     const system = [{ type: 'text' as const, text: 'C' }]
-    const body = requestBody(
-      { ...part, system: 'B' },
-      { items: [], instructions: 'A' },
-      { ...settings, params: { system } },
-    )
+    const body = requestBody({
+      ...settings,
+      part: { ...part, system: 'B' },
+      request: { items: [], instructions: 'A' },
+      params: { system },
+    })
     expect(body.system).toEqual(['A', 'B', 'C'].map((text) => ({ type: 'text', text })))
     expect(bodyOf({}, { params: { system: 'C' } }).system).toBe('C')
     expect(bodyOf({ instructions: '' })).not.toHaveProperty('system')

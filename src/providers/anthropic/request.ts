@@ -1,7 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ModelRequest } from '../../model/model.ts'
+import type { BodyInput } from '../../model/provider-definition.ts'
 import type { ToolChoice, ToolDefinition } from '../../model/tool-definition.ts'
-import type { MessagesPart, TextParam } from './wire.ts'
+import type { MessagesPart, TextParam } from './wire/wire.ts'
 
 type Params = Anthropic.Beta.MessageCreateParams
 
@@ -27,11 +28,15 @@ export interface RequestSettings {
 const MAX_TOKENS = 16_384
 
 /** The whole body: the conversation, what this round trip asks for, and the user's own settings. */
-export function requestBody(
-  part: MessagesPart,
-  request: ModelRequest,
-  { model, hostedTools = [], params = {}, streaming = true }: RequestSettings,
-): Params {
+export function requestBody({
+  model,
+  part,
+  request,
+  stream,
+  ...given
+}: BodyInput<MessagesPart>): Params {
+  const params: MessagesParams = given.params ?? {}
+  const hostedTools = (given.hostedTools ?? []) as readonly HostedTool[]
   const tools = [...customTools(request, hostedTools), ...hostedTools]
   const system = systemOf(request.instructions, part.system, params.system)
   const container = containerOf(part.container, params.container)
@@ -52,7 +57,7 @@ export function requestBody(
     ...(container !== undefined && { container }),
     model,
     messages: part.messages,
-    stream: streaming,
+    stream,
   }
 }
 

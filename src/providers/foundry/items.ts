@@ -6,8 +6,8 @@ import {
   jsonPart,
   serverCall,
   serverOutput,
-} from '../openai/responses/item-reader.ts'
-import type { ResponsesItem } from '../openai/responses/wire.ts'
+} from '../openai/responses/decode/item-reader.ts'
+import type { ResponsesItem } from '../openai/responses/wire/wire.ts'
 
 /** Tools that the service runs, as pairs of `<type>` and `<type>_output`, named for the tool. */
 const PAIRS: Readonly<Record<string, string>> = {

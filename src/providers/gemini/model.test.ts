@@ -2,12 +2,12 @@ import { type GenerateContentParameters, GoogleGenAI } from '@google/genai'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { connectModel, finishOf, settled } from '../../../test/wire/connect-model.ts'
 import { REQUEST } from '../../../test/wire/model-sample.ts'
-import { MODEL_SAMPLES } from '../../../test/wire/model-samples.ts'
+import { samplesOf } from '../../../test/wire/provider-samples.ts'
 import type { ModelEvent } from '../../model/events/model-event.ts'
 import { gemini } from './index.ts'
-import { requestParams } from './request.ts'
+import { requestBody } from './request.ts'
 
-const { answer } = MODEL_SAMPLES.gemini
+const { answer } = samplesOf('gemini').model
 const chunk = (parts: object[], more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
 })
@@ -77,6 +77,6 @@ describe('gemini', () => {
   })
 
   it('makes requests of the client’s own type', () => {
-    expectTypeOf(requestParams).returns.toEqualTypeOf<GenerateContentParameters>()
+    expectTypeOf(requestBody).returns.toEqualTypeOf<GenerateContentParameters>()
   })
 })

@@ -8,8 +8,9 @@ import type {
   Tool,
 } from '@google/genai'
 import type { ModelRequest } from '../../model/model.ts'
+import type { BodyInput } from '../../model/provider-definition.ts'
 import type { ToolChoice } from '../../model/tool-definition.ts'
-import type { GeminiPart } from './wire.ts'
+import type { GeminiPart } from './wire/wire.ts'
 
 /** Anything else that a request takes, in the client's own words. */
 export type GeminiParams = Omit<
@@ -27,11 +28,14 @@ export interface RequestSettings {
 }
 
 /** The whole request: the conversation, what this round trip asks for, and the user's own settings. */
-export function requestParams(
-  part: GeminiPart,
-  request: ModelRequest,
-  { model, hostedTools = [], params = {} }: RequestSettings,
-): GenerateContentParameters {
+export function requestBody({
+  model,
+  part,
+  request,
+  ...given
+}: BodyInput<GeminiPart>): GenerateContentParameters {
+  const params: GeminiParams = given.params ?? {}
+  const hostedTools = (given.hostedTools ?? []) as readonly Tool[]
   // How it is sent is not part of what is asked.
   const { httpOptions: _, ...asked } = params
   const tools = [...functionsOf(request, hostedTools), ...hostedTools]

@@ -1,17 +1,17 @@
 import type { GenerateContentConfig, HttpOptions } from '@google/genai'
-import type { ResponseGuard } from '../../model/response-guard.ts'
+import type { SendContext } from '../../model/wire-model.ts'
 
 type Fetch = NonNullable<HttpOptions['fetch']>
 
-/** The HTTP options of one request, with a `fetch` that shows the guard each response before the client reads it. */
+/** The HTTP options of one request, with a `fetch` whose responses are watched while the client reads them. */
 export function watchedBy(
-  guard: ResponseGuard,
+  watch: SendContext['watch'],
   client: object,
   { httpOptions }: GenerateContentConfig = {},
 ): HttpOptions {
   const own = (client as { readonly httpOptions?: HttpOptions }).httpOptions
   const inner = httpOptions?.fetch ?? own?.fetch ?? patientFetch
-  const fetch: Fetch = async (...request) => guard.watch(await inner(...request))
+  const fetch: Fetch = async (...request) => watch(await inner(...request))
   return { ...httpOptions, fetch }
 }
 

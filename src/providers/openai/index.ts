@@ -1,4 +1,6 @@
 export type { IdRules } from '../../model/wire/id-projection.ts'
 export { type ChatOptions, openaiChat } from './chat/model.ts'
-export type { ChatQuirks } from './chat/quirks.ts'
+export type { ChatParams } from './chat/request.ts'
+export type { ChatQuirks } from './chat/wire/quirks.ts'
 export { openaiResponses, type ResponsesOptions } from './responses/model.ts'
+export type { ResponsesParams } from './responses/request.ts'

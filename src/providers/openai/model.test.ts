@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { connectModel, finishOf } from '../../../test/wire/connect-model.ts'
 import { REQUEST } from '../../../test/wire/model-sample.ts'
-import { MODEL_SAMPLES } from '../../../test/wire/model-samples.ts'
+import { samplesOf } from '../../../test/wire/provider-samples.ts'
 
 describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
-  const { ask } = MODEL_SAMPLES[api]
+  const { ask } = samplesOf(api).model
 
   it('gives each call once when an event comes twice, wherever that is', async () => {
     const exchanges = ask.events.map((_, at) => ({ ...ask, fault: { type: 'duplicate', at } }))
@@ -17,7 +17,7 @@ describe.each(['openai-responses', 'foundry'] as const)('%s', (api) => {
 })
 
 describe('openaiChat', () => {
-  const { ask } = MODEL_SAMPLES['openai-chat']
+  const { ask } = samplesOf('openai-chat').model
 
   it('refuses the arguments that a repeated chunk broke', async () => {
     const exchange = { ...ask, fault: { type: 'duplicate', at: 2 } as const }

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
-import { WIRE_APIS } from '../../model/wire/wire-adapter.ts'
+import { APIS, samplesOf } from '../../../test/wire/provider-samples.ts'
 import type { LoopbackFault } from './loopback-fault.ts'
 import {
   type LoopbackOptions,
@@ -20,14 +20,6 @@ async function start(options: LoopbackOptions) {
   running.push(server)
   return server
 }
-
-const PATHS = {
-  'openai-responses': '/responses',
-  'openai-chat': '/chat/completions',
-  'anthropic-messages': '/v1/messages',
-  gemini: '/v1beta/models/m:streamGenerateContent',
-  foundry: '/responses',
-} as const
 
 function ask(server: LoopbackProvider, path: string, body: unknown = { stream: true }) {
   return fetch(server.url + path, { method: 'POST', body: JSON.stringify(body) })
@@ -47,9 +39,9 @@ async function playFault(fault: LoopbackFault) {
 const data = (text: string) => text.match(/(?<=^data: ).*$/gm)
 
 describe('loopbackProvider', () => {
-  it.each(WIRE_APIS)('plays events in the framing of %s', async (api) => {
+  it.each(APIS)('plays events in the framing of %s', async (api) => {
     const server = await start({ api, exchanges: [{ events: EVENTS }] })
-    const response = await ask(server, PATHS[api])
+    const response = await ask(server, samplesOf(api).path)
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     const text = await response.text()
     const expected = EVENTS.map((event) => JSON.stringify(event))
@@ -62,12 +54,12 @@ describe('loopbackProvider', () => {
     expect(server.remaining).toBe(0)
   })
 
-  it.each(WIRE_APIS)('answers an error status in the form of %s', async (api) => {
+  it.each(APIS)('answers an error status in the form of %s', async (api) => {
     const server = await start({
       api,
       exchanges: [{ status: 429, headers: { 'retry-after': '7' } }],
     })
-    const response = await ask(server, PATHS[api])
+    const response = await ask(server, samplesOf(api).path)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('7')
     expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
@@ -165,10 +157,10 @@ describe('loopbackProvider', () => {
     expect(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toThrow(TypeError)
   })
 
-  it.each(WIRE_APIS)('ends a stream of %s with its error event', async (api) => {
+  it.each(APIS)('ends a stream of %s with its error event', async (api) => {
     const fault = { type: 'error', at: 1, status: 529 } as const
     const server = await start({ api, exchanges: [{ events: EVENTS, fault }] })
-    const response = await ask(server, PATHS[api])
+    const response = await ask(server, samplesOf(api).path)
     expect(response.status).toBe(200)
     const last = JSON.parse(data(await response.text())?.[1] ?? '')
     expect(last.error?.message ?? last.message).toContain('529')

@@ -2,10 +2,12 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
-import type { Violation, WireApi } from '../../model/wire/wire-adapter.ts'
-import type { LoopbackExchange, LoopbackRequest } from './loopback-exchange.ts'
+import type { LoopbackHalf, ProviderDefinition } from '../../model/provider-definition.ts'
+import { definitionOf, type WireApi } from '../../wire/definition-of.ts'
+import type { Violation } from '../../wire/index.ts'
+import { boundThinking } from './bound-thinking.ts'
+import type { LoopbackExchange, LoopbackRequest, RequestMemory } from './loopback-exchange.ts'
 import { rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
-import { LOOPBACK_PROTOCOLS, type LoopbackProtocol } from './loopback-protocol.ts'
 
 /** A scripted answer, or a function that makes it from the request. */
 export type LoopbackScript =
@@ -14,11 +16,17 @@ export type LoopbackScript =
 
 /** Which protocol a loopback server speaks, and what it answers. */
 export interface LoopbackOptions {
-  readonly api: WireApi
+  /** A protocol of this package by name, or the definition of any. */
+  readonly api: WireApi | ProviderDefinition
   /** Answers in order; one request takes one. */
   readonly exchanges: readonly LoopbackScript[]
   /** The provider's rules, usually `wire(api).validate`. */
   validate?(payload: unknown): readonly Violation[]
+}
+
+/** Rules about requests that depend on earlier answers, for the protocols that have such. */
+const MEMORIES: Readonly<Record<string, () => RequestMemory>> = {
+  'anthropic-messages': boundThinking,
 }
 
 /** A running loopback server. */
@@ -35,11 +43,10 @@ export interface LoopbackProvider {
 
 /** Starts a provider on 127.0.0.1 that plays exchanges, checks what it is sent, and fails on demand. */
 export async function loopbackProvider(options: LoopbackOptions): Promise<LoopbackProvider> {
-  checkLoopback(options)
-  const protocol = LOOPBACK_PROTOCOLS[options.api]
+  const { api, protocol } = checkLoopback(options)
   const requests: LoopbackRequest[] = []
   const scripts = [...options.exchanges]
-  const memory = protocol.memory?.()
+  const memory = MEMORIES[api]?.()
 
   async function exchangeFor(request: LoopbackRequest): Promise<LoopbackExchange> {
     const [first] = request.violations
@@ -63,7 +70,7 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
       for await (const part of incoming) parts.push(part as Buffer)
       const body = parsed(Buffer.concat(parts).toString('utf8'))
       if (incoming.method !== 'POST' || !protocol.route.test(path)) {
-        const message = `\`${incoming.method} ${path}\` is not a route of \`${options.api}\`.`
+        const message = `\`${incoming.method} ${path}\` is not a route of \`${api}\`.`
         return send(response, protocol, refusal(protocol, 404, message), false)
       }
       const isStream = protocol.isStream(path, body)
@@ -100,13 +107,13 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
 }
 
 /** Found out later, it would look like a fault of the client. */
-function checkLoopback(options: unknown): void {
+function checkLoopback(options: LoopbackOptions) {
   const refuse = (path: string, rule: string) => wrongInput('loopbackProvider', path, rule)
   if (!isObject(options)) throw refuse('', 'must be an object: `{ api, exchanges }`')
-  const { api, exchanges, validate } = options as Readonly<Record<string, unknown>>
-  if (typeof api !== 'string' || !Object.hasOwn(LOOPBACK_PROTOCOLS, api)) {
-    throw refuse('api', `must be one of ${Object.keys(LOOPBACK_PROTOCOLS).join(', ')}`)
-  }
+  const { exchanges, validate }: { readonly exchanges?: unknown; readonly validate?: unknown } =
+    options
+  const { api, loopback } = definitionOf(options.api, { by: 'loopbackProvider' })
+  if (loopback === undefined) throw refuse('api', 'must be a definition that has `loopback`')
   if (!Array.isArray(exchanges)) throw refuse('exchanges', 'must be a list; it may be empty')
   const misfitting = exchanges.findIndex((each) => !isObject(each) && typeof each !== 'function')
   if (misfitting !== -1) {
@@ -115,6 +122,7 @@ function checkLoopback(options: unknown): void {
   if (validate !== undefined && typeof validate !== 'function') {
     throw refuse('validate', 'must be a function of a payload, such as `wire(api).validate`')
   }
+  return { api, protocol: loopback }
 }
 
 function parsed(text: string): unknown {
@@ -125,25 +133,25 @@ function parsed(text: string): unknown {
   }
 }
 
-function refusal(protocol: LoopbackProtocol, status: number, message: string): LoopbackExchange {
+function refusal(protocol: LoopbackHalf, status: number, message: string): LoopbackExchange {
   return { status, body: protocol.errorBody(status, message) }
 }
 
 async function send(
   response: ServerResponse,
-  protocol: LoopbackProtocol,
+  protocol: LoopbackHalf,
   exchange: LoopbackExchange,
   isStream: boolean,
 ): Promise<void> {
   const { status = 200, headers = {}, chunkBytes } = exchange
   const streams = isStream && status < 400
   const frames = streams ? streamFrames(exchange, protocol) : [bodyBytes(exchange, protocol)]
-  const type = streams ? 'text/event-stream' : 'application/json'
+  const type = streams ? (protocol.contentType ?? 'text/event-stream') : 'application/json'
   response.writeHead(status, { 'content-type': type, ...headers })
   response.flushHeaders()
   const errorFrame = (code: number) => {
     const event = protocol.errorEvent(code, `The loopback server failed with ${code}.`)
-    return Buffer.from(protocol.frame(event))
+    return bytesOf(protocol.frame(event))
   }
   const steps = sendSteps(frames, exchange.fault, errorFrame)
   for (const step of chunkBytes === undefined ? steps : rechunked(steps, chunkBytes)) {
@@ -164,19 +172,25 @@ function misfit({ status = 200, ...exchange }: LoopbackExchange, isStream: boole
   return undefined
 }
 
-function bodyBytes({ status = 200, body }: LoopbackExchange, protocol: LoopbackProtocol) {
+function bodyBytes({ status = 200, body }: LoopbackExchange, protocol: LoopbackHalf) {
   const value = body ?? protocol.errorBody(status, `The loopback server answers ${status}.`)
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 function streamFrames(
   { events = [], recording }: LoopbackExchange,
-  protocol: LoopbackProtocol,
+  protocol: LoopbackHalf,
 ): readonly Uint8Array[] {
-  if (recording !== undefined) return recordedFrames(Buffer.from(recording as Uint8Array))
-  const frames = events.map((event) => Buffer.from(protocol.frame(event)))
-  return protocol.trailer === '' ? frames : [...frames, Buffer.from(protocol.trailer)]
+  if (recording !== undefined) {
+    const bytes = bytesOf(recording)
+    return protocol.split?.(bytes) ?? recordedFrames(bytes)
+  }
+  const frames = events.map((event) => bytesOf(protocol.frame(event)))
+  return protocol.trailer === undefined ? frames : [...frames, bytesOf(protocol.trailer)]
 }
+
+const bytesOf = (data: string | Uint8Array): Buffer =>
+  typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
 
 /** Cuts a recording after each blank line, so that faults can count events in it. */
 function recordedFrames(bytes: Buffer): readonly Uint8Array[] {

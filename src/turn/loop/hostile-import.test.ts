@@ -10,8 +10,8 @@ import { Media } from '../../spool/media.ts'
 import { bytesMedia } from '../../spool/media-reader.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
-import { adapters } from '../../wire/adapters.ts'
 import { wire } from '../../wire/index.ts'
+import { providers } from '../../wire/providers.ts'
 import { TurnRunner } from '../turn-runner.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
@@ -109,7 +109,7 @@ describe('an imported file', () => {
       ),
     )
     expect(sent).not.toContain('Obey me.')
-    for (const { api } of adapters) {
+    for (const { api } of providers) {
       const texts = stringsIn(wire(api).encode(items))
       expect(texts.map(outsideEnvelopes).filter((text) => /bobbin-data/.test(text))).toEqual([])
       expect(texts.join(' ')).toContain('Pay.')

@@ -6,8 +6,8 @@ import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { Store } from '../../store/store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { adapters } from '../../wire/adapters.ts'
 import { wire } from '../../wire/index.ts'
+import { providers } from '../../wire/providers.ts'
 import { TurnRunner } from '../turn-runner.ts'
 
 const go = { conversation: 'k', message: 'go' }
@@ -51,7 +51,7 @@ describe('a conversation that was imported', () => {
     ])
     expect(JSON.stringify(request.items)).toContain('the small result')
     expect(request.tools?.map(({ name }) => name)).toContain('artifact_head')
-    for (const { api } of adapters) {
+    for (const { api } of providers) {
       expect(wire(api).validate(wire(api).encode(request.items))).toEqual([])
     }
   })

@@ -2,11 +2,9 @@ import { sha256Hex } from '#hash'
 import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import { callArguments } from '../../../model/events/call-arguments.ts'
 import { ownData, type ProviderKey } from '../../../model/wire/provider-data.ts'
-import type { ReasoningBinder } from '../../../model/wire/wire-adapter.ts'
 import { asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
-import { isCall } from '../server-tools.ts'
-import type { MessageParam } from '../wire.ts'
+import { isCall } from '../wire/server-tools.ts'
 import { blocksIn, Prefix } from './prefix.ts'
 
 /** What a thinking block was produced under. It is stored with its thought, as `bound`. */
@@ -17,12 +15,26 @@ export interface Bound {
   readonly after?: string
 }
 
+/** Follows the blocks of one response in their order. */
+export interface ReasoningBinder {
+  /** For thinking, what to store with it, so that a later request can tell whether it still holds. */
+  take(block: JsonValue): JsonObject | undefined
+}
+
+interface ConversationMessage {
+  readonly role: string
+  readonly content?: string | readonly object[]
+}
+
 /** What a request holds that thinking is bound to. */
 interface Conversation {
-  readonly messages: MessageParam[]
+  readonly messages: readonly ConversationMessage[]
   readonly system?: unknown
   readonly tools?: unknown
 }
+
+const isConversation = (body: object): body is Conversation =>
+  Array.isArray((body as Partial<Conversation>).messages)
 
 /** A thinking block in a request. */
 interface Placed {
@@ -40,7 +52,6 @@ interface BoundRequest<Body> {
   readonly body: Body
   /** How many blocks died since the last valid one was produced. */
   readonly dead: number
-  readonly binder: () => ReasoningBinder
 }
 
 const isThinking = ({ type }: { readonly type?: unknown }): boolean =>
@@ -74,17 +85,28 @@ export function withoutDeadThinking<Body extends Conversation>(
   for (let at = last; at !== -1; at = predecessor(turns, at)) sent.unshift(...(turns[at] ?? []))
   const blocks = new Set(sent.map(({ block }) => block))
   const isSent = (block: object) => !isThinking(block) || blocks.has(block)
-  return {
-    body: { ...body, messages: body.messages.map((message) => filtered(message, isSent)) },
-    dead: turns.slice(last + 1).flat().length,
-    binder: binderAt(end, sent.at(-1)?.id),
-  }
+  const messages = body.messages.map((message) => filtered(message, isSent))
+  const kept: Body = { ...body, messages }
+  ends.set(kept, { prefix: end, latest: sent.at(-1)?.id })
+  return { body: kept, dead: turns.slice(last + 1).flat().length }
 }
 
-/** The request as it is, for a model that does not check what stands before thinking. */
-export function withAllThinking<Body extends Conversation>(body: Body): BoundRequest<Body> {
+/** Where a request ends. Reading it again would hash the whole conversation a second time. */
+interface End {
+  readonly prefix: Prefix
+  readonly latest: string | undefined
+}
+const ends = new WeakMap<object, End>()
+
+/** Tells what the thinking of the response to a request is bound to. */
+export function binderOf(body: object): ReasoningBinder | undefined {
+  const known = ends.get(body)
+  if (known !== undefined) return binderAt(known)
+  if (!isConversation(body)) return undefined
   const { turns, end } = placesOf(body, new Map())
-  return { body, dead: 0, binder: binderAt(end, turns.at(-1)?.at(-1)?.id) }
+  const read = { prefix: end, latest: turns.at(-1)?.at(-1)?.id }
+  ends.set(body, read)
+  return binderAt(read)
 }
 
 function placesOf(body: Conversation, bounds: ReadonlyMap<string, Bound>) {
@@ -120,34 +142,35 @@ function predecessor(turns: readonly Thinking[], at: number): number {
   return isValid(turns[found] ?? []) ? found : -1
 }
 
-function filtered(message: MessageParam, isSent: (block: object) => boolean): MessageParam {
+function filtered<Message extends ConversationMessage>(
+  message: Message,
+  isSent: (block: object) => boolean,
+): Message {
   const { role, content } = message
-  if (role !== 'assistant' || typeof content === 'string' || content.every(isSent)) return message
-  return { role, content: content.filter(isSent) }
+  if (role !== 'assistant' || typeof content !== 'object' || content.every(isSent)) return message
+  return { ...message, content: content.filter(isSent) }
 }
 
 /** Follows the blocks of the response to a request that ends here. */
-function binderAt(end: Prefix, latest: string | undefined): () => ReasoningBinder {
-  return () => {
-    const prefix = end.fork()
-    prefix.startMessage('assistant')
-    let after = latest
-    let isReadable = true
-    return {
-      take(value) {
-        const block = asObject(value)
-        if (block === undefined || !isReadable) return undefined
-        if (!isThinking(block)) {
-          // It is sent back in other words, so what follows in this response has another prefix then.
-          isReadable = !isCall(block['type']) || callArguments(block['input']).fault === undefined
-          prefix.add(block)
-          return undefined
-        }
-        const bound = { prefix: prefix.digest, ...(after !== undefined && { after }) }
-        after = idOf(block)
-        return bound
-      },
-    }
+function binderAt({ prefix: end, latest }: End): ReasoningBinder {
+  const prefix = end.fork()
+  prefix.startMessage('assistant')
+  let after = latest
+  let isReadable = true
+  return {
+    take(value) {
+      const block = asObject(value)
+      if (block === undefined || !isReadable) return undefined
+      if (!isThinking(block)) {
+        // It is sent back in other words, so what follows in this response has another prefix then.
+        isReadable = !isCall(block['type']) || callArguments(block['input']).fault === undefined
+        prefix.add(block)
+        return undefined
+      }
+      const bound = { prefix: prefix.digest, ...(after !== undefined && { after }) }
+      after = idOf(block)
+      return bound
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { canonicalStringify } from '../../../core/json/canonical.ts'
 import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import { callArguments } from '../../../model/events/call-arguments.ts'
 import { asList, asObject, asText, jsonText } from '../../../model/wire/wire-value.ts'
-import { isCall } from '../server-tools.ts'
+import { isCall } from '../wire/server-tools.ts'
 
 /**
  * A digest of everything that stands before a place in a request: system prompt, tools and blocks, without reasoning.

@@ -1,0 +1,138 @@
+import type { BobbinError } from '../core/error/error.ts'
+import type { Model, ModelRequest } from './model.ts'
+import type { Repair } from './wire/encode-groups.ts'
+import type { WireAdapter } from './wire/wire-adapter.ts'
+
+/** Everything that Bobbin knows about one protocol. `defineProvider` checks it. */
+export interface ProviderDefinition<Part extends object = object, Body extends object = object>
+  extends WireAdapter<Part> {
+  /** Another value whenever the same request gives another body: digests of bodies are compared under one version only. */
+  readonly version: string | number
+  /** What people call it, e.g. `Anthropic Messages`; `api` when absent. */
+  readonly title?: string
+  /** How the events of a stream are told apart in its bytes: `sse` when absent. */
+  readonly framing?: Framing
+  /** Where a request holds the history. `validate` then refuses what is no payload of the protocol at all. */
+  readonly history?: HistoryPlace
+  /** What this protocol can do that not all can. */
+  readonly abilities?: Abilities
+  /** True for a payload that shows by its shape that it is of this protocol. */
+  detect(payload: unknown): boolean
+  /** The body of a request, as the client is given it. Pure: the same input gives the same body. */
+  requestBody(input: BodyInput<Part>): Body
+  /** Any error of the client as an error of ours. Aborts never get here. */
+  errors(error: unknown): BobbinError
+  /** The server's side, for `loopbackProvider`. */
+  readonly loopback?: LoopbackHalf
+  /** Payloads to test it with. */
+  readonly fixtures?: readonly WireFixture[]
+  /** Its name on the command line. */
+  readonly cli?: CommandLineModel
+}
+
+/** `json` has one value a line; `eventstream` is the binary framing of Amazon. */
+export type Framing = 'sse' | 'json' | 'eventstream'
+
+/** Where a request of a protocol holds the history. */
+export interface HistoryPlace {
+  /** The member with the list, e.g. `messages`. */
+  readonly member: string
+  /** True when one text, or one item, may stand in place of the list. */
+  readonly text?: boolean
+  /** True when texts may stand in the list. */
+  readonly textItems?: boolean
+}
+
+/** What a protocol can do that not all can. */
+export interface Abilities {
+  /** Tools can be added after the first request without changing what was sent before. */
+  readonly appendTools?: boolean
+  /** So can instructions. */
+  readonly appendInstructions?: boolean
+  /** The result of a call may come in any later request. */
+  readonly lateResults?: boolean
+  /** A request can mark how much of it the provider should cache. */
+  readonly cacheMarkers?: boolean
+  /** Reasoning is taken back only after the very request that it was produced under. */
+  readonly boundThinking?: boolean
+}
+
+/** What the body of a request is made from. */
+export interface BodyInput<Part extends object = object> {
+  readonly model: string
+  /** What `encode` gave for the items of the request. */
+  readonly part: Part
+  readonly request: ModelRequest
+  /** Other members of the request, in the provider's words. */
+  readonly params?: object
+  /** Tools that the provider runs or defines, in its words. */
+  readonly hostedTools?: readonly object[]
+  /** True when the response shall be streamed. */
+  readonly stream: boolean
+  readonly endpoint?: string
+  readonly modelFamily?: string
+  /** Receives every change that the history needed, beside those of `encode`. */
+  onRepair?(repair: Repair): void
+}
+
+/** A protocol over HTTP as its server speaks it: paths of requests, framing of events, form of errors. */
+export interface LoopbackHalf {
+  /** What the path of a request must match. */
+  readonly route: RegExp
+  /** Comes before the route in the base URL that the provider's client is given. */
+  readonly basePath: string
+  /** Whether a request wants a stream. */
+  isStream(path: string, body: unknown): boolean
+  /** One event as it goes over the wire; a string is sent verbatim as its data. */
+  frame(event: unknown): string | Uint8Array
+  /** What follows the last event of a whole stream; nothing when absent. */
+  readonly trailer?: string
+  /** The content type of a stream; `text/event-stream` when absent. */
+  readonly contentType?: string
+  /** Cuts recorded bytes into events; after blank lines when absent. */
+  split?(bytes: Uint8Array): readonly Uint8Array[]
+  /** The body of an answer with an error status. */
+  errorBody(status: number, message: string): object
+  /** The event for an error after the stream began. */
+  errorEvent(status: number, message: string): unknown
+}
+
+/** One payload of a protocol, and what becomes of it. */
+export interface WireFixture {
+  readonly title: string
+  readonly api: string
+  /** The wire types that it shows, e.g. `function_call`. */
+  readonly covers: readonly string[]
+  /** `stream` has `events`; the others have `payload`. */
+  readonly kind: 'response' | 'items' | 'history' | 'stream'
+  readonly payload?: unknown
+  readonly events?: readonly unknown[]
+  /** What `decode` must give as `calls`; compared as a subset, in order. */
+  readonly calls?: readonly Record<string, unknown>[]
+  /** What `decode` must give as the types of `items`, in order. */
+  readonly items?: readonly string[]
+  /** The provider took this request, so that `validate` must have nothing against `payload`. */
+  readonly accepted?: boolean
+  /** The list that encoding the decoded items must give. */
+  readonly echo?: unknown
+}
+
+/** How the command line names a provider and makes a model of it. */
+export interface CommandLineModel {
+  /** What stands before the colon in `--model`. */
+  readonly name: string
+  /** The environment variables where its key is looked for. */
+  readonly keys: readonly string[]
+  readonly defaultModel?: string
+  /** The package of the client, which has to be installed. */
+  readonly client: string
+  /** Makes the model from the loaded package. */
+  open(sdk: unknown, connection: CommandLineConnection): Promise<Model>
+}
+
+/** What the command line knows about a model to connect to. */
+export interface CommandLineConnection {
+  readonly name: string
+  readonly apiKey: string
+  readonly baseURL?: string
+}

@@ -1,0 +1,60 @@
+import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/responses'
+import type { ModelRequest } from '../../../model/model.ts'
+import type { BodyInput } from '../../../model/provider-definition.ts'
+import type { ResponsesPart } from './wire/wire.ts'
+
+/** Anything else that a request takes, in the client's own words. */
+export type ResponsesParams = Omit<ResponseCreateParamsBase, 'input' | 'model' | 'stream' | 'tools'>
+
+/** The whole body: the conversation, what this round trip asks for, and the user's own settings. */
+export function requestBody({
+  model,
+  part,
+  request,
+  params,
+  stream,
+  ...given
+}: BodyInput<ResponsesPart>): ResponseCreateParamsBase {
+  const hostedTools = (given.hostedTools ?? []) as readonly Tool[]
+  const tools = [...functionsOf(request, hostedTools), ...hostedTools]
+  const instructions = [request.instructions, part.instructions].filter(Boolean).join('\n\n')
+  const { toolChoice, output } = request
+  return {
+    model,
+    // Built from the SDK's item types; items of the provider go back as they came.
+    input: part.input as unknown as NonNullable<ResponseCreateParamsBase['input']>,
+    // The conversation is kept here, so nothing needs to be stored there.
+    store: false,
+    ...(instructions !== '' && { instructions }),
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice !== undefined && {
+      tool_choice:
+        typeof toolChoice === 'string' ? toolChoice : { type: 'function', name: toolChoice.tool },
+    }),
+    ...(output !== undefined && {
+      text: { format: { type: 'json_schema', name: output.name, schema: { ...output.schema } } },
+    }),
+    // Without storage, reasoning can only come back if it is sent along, and others refuse to.
+    ...(isReasoning(model) && { include: ['reasoning.encrypted_content'] }),
+    ...params,
+    stream,
+  }
+}
+
+function functionsOf({ tools = [] }: ModelRequest, hosted: readonly Tool[]): Tool[] {
+  // A tool of ours that handles a hosted type (`apply_patch`, `shell`) is declared by that type.
+  const declared = new Set(hosted.map((tool) => ('name' in tool ? tool.name : tool.type)))
+  return tools
+    .filter(({ name }) => !declared.has(name))
+    .map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      name,
+      description,
+      parameters: { ...inputSchema },
+      strict: false,
+    }))
+}
+
+function isReasoning(model: string): boolean {
+  return /^(o\d|gpt-([5-9]|\d\d)|codex)/.test(model) && !model.includes('-chat')
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Repair, wire } from '../../../wire/index.ts'
-import answered from './fixtures/history-async.json' with { type: 'json' }
-import open from './fixtures/history-async-open.json' with { type: 'json' }
+import { type Repair, wire } from '../../../../wire/index.ts'
+import answered from '../fixtures/history-async.json' with { type: 'json' }
+import open from '../fixtures/history-async-open.json' with { type: 'json' }
 
 const codec = wire('openai-responses')
 

@@ -8,7 +8,7 @@ import * as bobbin from '../src/index.ts'
 async function secondCopy(): Promise<typeof bobbin> {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const { outputFiles } = await build({
-    stdin: { contents: "export * from '../src/index.ts'", resolveDir: root },
+    stdin: { contents: "export * from './src/index.ts'", resolveDir: root },
     bundle: true,
     write: false,
     format: 'iife',

@@ -1,5 +1,5 @@
 import type { BobbinError } from '../core/error/error.ts'
-import type { Model, ModelRequest } from './model.ts'
+import type { ModelRequest } from './model.ts'
 import type { Repair } from './wire/encode-groups.ts'
 import type { WireAdapter } from './wire/wire-adapter.ts'
 
@@ -126,13 +126,16 @@ export interface CommandLineModel {
   readonly defaultModel?: string
   /** The package of the client, which has to be installed. */
   readonly client: string
-  /** Makes the model from the loaded package. */
-  open(sdk: unknown, connection: CommandLineConnection): Promise<Model>
+  /** The module with the function that makes a model, e.g. `bobbin-adk/anthropic`; a page that only decodes loads none. */
+  readonly entry: string
+  /** The name of that function. */
+  readonly factory: string
+  /** Its options, besides `model`, from the loaded package of the client. */
+  connect(sdk: unknown, connection: CommandLineConnection): object
 }
 
 /** What the command line knows about a model to connect to. */
 export interface CommandLineConnection {
-  readonly name: string
   readonly apiKey: string
   readonly baseURL?: string
 }

@@ -1,18 +1,10 @@
 import type { ModelEvent } from './events/model-event.ts'
 import type { ClientError } from './provider-failure.ts'
+import type { Whole } from './reply.ts'
 import type { ResponseGuard } from './response-guard.ts'
 import { type ByteSource, broken, decodeText, readSse } from './sse.ts'
 import type { StreamDecoder } from './wire/wire-adapter.ts'
 import { isJson } from './wire/wire-value.ts'
-
-/** A response: untouched, as the parsed events of a stream, or as a parsed value with the text that it was parsed from. */
-export type Reply = Response | { readonly events: AsyncIterable<unknown> } | Whole
-
-/** A parsed response, with the text that it was parsed from where that is known. */
-export interface Whole {
-  readonly payload: unknown
-  readonly source?: string
-}
 
 /** Model events, all those of one chunk together. */
 export type EventBatches = AsyncGenerator<readonly ModelEvent[], void, undefined>
@@ -50,9 +42,7 @@ export async function readReply(
   response: Response,
   isStream: boolean,
   guard: ResponseGuard,
-): Promise<
-  { readonly bytes: ByteSource } | { readonly payload: unknown; readonly source: string }
-> {
+): Promise<{ readonly bytes: ByteSource } | Whole> {
   if (!response.ok) throw await failedResponse(response, guard)
   const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
   if (isStream && !isWhole) {

@@ -6,16 +6,10 @@ import { checkDefinition } from './define-provider.ts'
 import type { Finish } from './events/model-event.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
 import type { ProviderDefinition } from './provider-definition.ts'
+import type { Reply, Whole } from './reply.ts'
 import { ResponseGuard } from './response-guard.ts'
 import { broken } from './sse.ts'
-import {
-  type EventBatches,
-  type Reply,
-  readReply,
-  streamEvents,
-  streamResponse,
-  type Whole,
-} from './stream-response.ts'
+import { type EventBatches, readReply, streamEvents, streamResponse } from './stream-response.ts'
 import { flatten } from './wire/flatten.ts'
 import { randomSecret, syntheticIds } from './wire/synthetic-id.ts'
 import type { DecodeContext } from './wire/wire-adapter.ts'

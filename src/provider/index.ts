@@ -25,7 +25,7 @@ export type {
   ProviderDefinition,
   WireFixture,
 } from '../model/provider-definition.ts'
-export type { Reply, Whole } from '../model/stream-response.ts'
+export type { Reply, Whole } from '../model/reply.ts'
 export type { ToolChoice, ToolDefinition } from '../model/tool-definition.ts'
 export type { EncodeOptions, Repair } from '../model/wire/encode-groups.ts'
 export type { CallPlace, MintId } from '../model/wire/synthetic-id.ts'

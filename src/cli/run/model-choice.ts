@@ -4,7 +4,7 @@ import { providers } from '../../wire/providers.ts'
 import type { Options, Values } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
-import { importFile } from './import-file.ts'
+import { importEntry, importFile } from './import-file.ts'
 
 /** The providers that the command line can connect to, by name. */
 const CONNECTED: ReadonlyMap<string, CommandLineModel> = new Map(
@@ -65,7 +65,7 @@ export async function openModel(
   { provider, name, baseURL }: ModelChoice,
   env: Io['env'],
 ): Promise<Model> {
-  const { keys, client, open } = CONNECTED.get(provider) as CommandLineModel
+  const { keys, client, entry, factory, connect } = CONNECTED.get(provider) as CommandLineModel
   // A server of one's own often takes no key; the clients insist on some text.
   const apiKey = keys.map((key) => env[key]).find(Boolean) ?? (baseURL && 'none')
   if (!apiKey) {
@@ -75,7 +75,9 @@ export async function openModel(
   }
   try {
     const sdk = await importFile(client)
-    return await open(sdk, { name, apiKey, ...(baseURL !== undefined && { baseURL }) })
+    const options = connect(sdk, { apiKey, ...(baseURL !== undefined && { baseURL }) })
+    const make = (await importEntry(entry))[factory] as (options: object) => Model
+    return make({ ...options, model: name })
   } catch (error) {
     const { code } = error as { readonly code?: unknown }
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error

@@ -10,12 +10,12 @@ export const anthropicMessagesProvider = defineProvider({
     keys: ['ANTHROPIC_API_KEY'],
     defaultModel: 'claude-sonnet-5-5',
     client: '@anthropic-ai/sdk',
-    async open(sdk, { name, apiKey, baseURL }) {
+    entry: 'bobbin-adk/anthropic',
+    factory: 'anthropicMessages',
+    connect: (sdk, { apiKey, baseURL }) => {
       const { default: Client } = sdk as { readonly default: typeof Anthropic }
-      const { anthropicMessages } = await import('./model.ts')
       const at = baseURL === undefined ? {} : { baseURL }
-      const client = new Client({ apiKey, maxRetries: 0, ...at })
-      return anthropicMessages({ client, model: name })
+      return { client: new Client({ apiKey, maxRetries: 0, ...at }) }
     },
   },
 })

@@ -9,9 +9,8 @@ export const foundryProvider = defineProvider({
     name: 'foundry',
     keys: ['AZURE_OPENAI_API_KEY', 'OPENAI_API_KEY'],
     client: 'openai',
-    async open(sdk, connection) {
-      const { foundry } = await import('./model.ts')
-      return foundry({ client: clientOf(sdk, connection), model: connection.name })
-    },
+    entry: 'bobbin-adk/foundry',
+    factory: 'foundry',
+    connect: (sdk, connection) => ({ client: clientOf(sdk, connection) }),
   },
 })

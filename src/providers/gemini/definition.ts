@@ -10,11 +10,12 @@ export const geminiProvider = defineProvider({
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     defaultModel: 'gemini-3.8-flash',
     client: '@google/genai',
-    async open(sdk, { name, apiKey, baseURL }) {
+    entry: 'bobbin-adk/gemini',
+    factory: 'gemini',
+    connect: (sdk, { apiKey, baseURL }) => {
       const { GoogleGenAI: Client } = sdk as { readonly GoogleGenAI: typeof GoogleGenAI }
-      const { gemini } = await import('./model.ts')
       const at = baseURL === undefined ? {} : { httpOptions: { baseUrl: baseURL } }
-      return gemini({ client: new Client({ apiKey, ...at }), model: name })
+      return { client: new Client({ apiKey, ...at }) }
     },
   },
 })

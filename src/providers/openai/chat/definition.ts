@@ -9,9 +9,8 @@ export const openaiChatProvider = defineProvider({
     name: 'openai-chat',
     keys: ['OPENAI_API_KEY'],
     client: 'openai',
-    async open(sdk, connection) {
-      const { openaiChat } = await import('./model.ts')
-      return openaiChat({ client: clientOf(sdk, connection), model: connection.name })
-    },
+    entry: 'bobbin-adk/openai',
+    factory: 'openaiChat',
+    connect: (sdk, connection) => ({ client: clientOf(sdk, connection) }),
   },
 })

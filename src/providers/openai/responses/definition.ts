@@ -10,9 +10,8 @@ export const openaiResponsesProvider = defineProvider({
     keys: ['OPENAI_API_KEY'],
     defaultModel: 'gpt-5.4',
     client: 'openai',
-    async open(sdk, connection) {
-      const { openaiResponses } = await import('./model.ts')
-      return openaiResponses({ client: clientOf(sdk, connection), model: connection.name })
-    },
+    entry: 'bobbin-adk/openai',
+    factory: 'openaiResponses',
+    connect: (sdk, connection) => ({ client: clientOf(sdk, connection) }),
   },
 })

@@ -144,7 +144,9 @@ export type {
   FeedTurnStart,
   FeedWarning,
 } from './store/feed/feed-event.ts'
+export type { FollowInput } from './store/feed/follow.ts'
 export { comparePositions } from './store/feed/position.ts'
+export type { StopInput } from './store/feed/stop-turn.ts'
 export type {
   Gate,
   GateCause,

@@ -16,6 +16,27 @@ export type {
   TurnStart,
 } from './entry.ts'
 export type {
+  FeedContent,
+  FeedEvent,
+  FeedGateDecided,
+  FeedGateOpened,
+  FeedMessage,
+  FeedModelCall,
+  FeedProgress,
+  FeedStamp,
+  FeedStoredMessage,
+  FeedThought,
+  FeedToolCall,
+  FeedToolInput,
+  FeedTurnEnd,
+  FeedTurnStart,
+  FeedWarning,
+} from './feed/feed-event.ts'
+export type { FollowInput } from './feed/follow.ts'
+export { type FollowConversationInput, followConversation } from './feed/follow-conversation.ts'
+export { type StopInput, stopTurn } from './feed/stop-turn.ts'
+export type { FeedDriver, FeedRequests, QueuedRow } from './feed-driver.ts'
+export type {
   Gate,
   GateCause,
   GateDecision,

@@ -1,6 +1,7 @@
 import type { TrustTier } from '../core/trust.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
+import type { FeedDriver } from './feed-driver.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
 
 /** Results up to this size commit together with their settlement; larger ones go to the spool. */
@@ -18,6 +19,8 @@ export interface Store {
   readonly durable: boolean
   /** Where larger bytes belong, when the store brings its own. */
   readonly spool?: SpoolStore
+  /** How processes reach the turns of each other. A store without it is polled, and its turns are stopped in their own process only. */
+  readonly feed?: FeedDriver
 
   /**
    * Takes a conversation, so that this runner alone may write to it, and makes it if it does not exist. Rejects

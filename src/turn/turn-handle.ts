@@ -1,5 +1,6 @@
+import { type FeedSource, feedIteration } from '../store/feed/feed.ts'
 import type { FeedEvent } from '../store/feed/feed-event.ts'
-import { type FeedSource, turnEvents } from '../store/feed/follow.ts'
+import { turnEvents } from '../store/feed/follow-turn.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
 import type { TurnControl } from './loop/open-turn.ts'
 
@@ -38,23 +39,22 @@ export function turnHandle<Output>(
     conversation,
     abort: () =>
       control.abort.abort(new DOMException('The turn was aborted by its handle.', 'AbortError')),
-    [Symbol.asyncIterator](): AsyncGenerator<FeedEvent, void> {
+    [Symbol.asyncIterator]() {
       // A rejection surfaces in the iteration.
       outcome.catch(() => {})
-      return iterate(turnId, control, source, outcome)
+      return feedIteration((signal) => iterate({ turnId, control, source }, outcome, signal))
     },
   }
   return Object.assign(outcome, handle)
 }
 
 async function* iterate(
-  turnId: string,
-  control: TurnControl,
-  source: () => FeedSource,
+  { turnId, control, source }: Omit<StartingTurn, 'conversation'>,
   outcome: Promise<unknown>,
+  signal: AbortSignal,
 ): AsyncGenerator<FeedEvent, void> {
   const { openedAt } = control
   const after = openedAt === undefined ? undefined : { seq: openedAt, n: 0 }
-  yield* turnEvents(source(), { turnId, after }, outcome)
-  await outcome
+  yield* turnEvents(source(), { turnId, after, over: outcome }, signal)
+  if (!signal.aborted) await outcome
 }

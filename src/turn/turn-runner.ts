@@ -1,5 +1,9 @@
-import { restoreFrom } from '../store/feed/follow.ts'
+import { type FeedSource, feedIteration } from '../store/feed/feed.ts'
+import type { FeedEvent } from '../store/feed/feed-event.ts'
+import { type FollowInput, restoreFrom } from '../store/feed/follow.ts'
+import { followChecked } from '../store/feed/follow-conversation.ts'
 import { liveFeed } from '../store/feed/live-feed.ts'
+import { type StopInput, stopTurn } from '../store/feed/stop-turn.ts'
 import { notFound } from '../store/store-errors.ts'
 import type { InferArguments } from '../tools/input-schema.ts'
 import { EventBus, type Listener } from './events/event-bus.ts'
@@ -115,7 +119,7 @@ export class TurnRunner {
     input: unknown,
     run: (place: TurnPlace) => Promise<TurnOutcome>,
   ): TurnHandle<AnswerOf<S>> {
-    const { store, spool, artifacts, clock, ids } = this.#settings
+    const { ids } = this.#settings
     const control: TurnControl = { abort: new AbortController(), openedAt: undefined }
     let place = { conversation: '', turnId: '' }
     const begun = (async () => {
@@ -124,15 +128,36 @@ export class TurnRunner {
       place = { conversation: isName ? conversation : '', turnId: ids() }
       return run({ ...place, control })
     })()
-    const source = () => ({
-      store,
-      conversation: place.conversation,
-      feed: liveFeed(store, place.conversation),
-      restore: restoreFrom(store, spool, artifacts),
-      now: () => clock.now(),
-    })
+    const source = () => this.#source(place.conversation)
     const outcome = begun as Promise<TurnOutcome<AnswerOf<S>>>
     return turnHandle(outcome, { ...place, control, source })
+  }
+
+  /**
+   * Everything that happens in a conversation, in whatever process: what is stored after a position, then a snapshot of
+   * the texts that are open, then what happens. It ends when the conversation rests.
+   */
+  follow(input: FollowInput): AsyncIterableIterator<FeedEvent, void> {
+    return feedIteration((signal) => followChecked(input, signal, (id) => this.#source(id)))
+  }
+
+  /**
+   * Asks the turn that holds a conversation to stop, in whatever process it runs. Resolves when the request is stored;
+   * `undefined` means that nothing ran.
+   */
+  async stop(input: StopInput): Promise<{ readonly turnId: string } | undefined> {
+    return stopTurn(this.#settings.store, input)
+  }
+
+  #source(conversation: string): FeedSource {
+    const { store, spool, artifacts, clock } = this.#settings
+    return {
+      store,
+      conversation,
+      live: () => liveFeed(store, conversation),
+      restore: restoreFrom(store, spool, artifacts),
+      now: () => clock.now(),
+    }
   }
 
   get #buses() {

@@ -12,7 +12,9 @@ import { Media } from '../../src/spool/media.ts'
 import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/media-reader.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import { sweepSpool } from '../../src/store/audit/sweep-spool.ts'
+import { followConversation } from '../../src/store/feed/follow-conversation.ts'
 import { comparePositions } from '../../src/store/feed/position.ts'
+import { stopTurn } from '../../src/store/feed/stop-turn.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { redactKeys } from '../../src/store/rows/redact-keys.ts'
 import { storedResults } from '../../src/store/stored-results.ts'
@@ -168,6 +170,16 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       'undefined',
     ),
     way('subAgent({ mesage })', (mesage) => subAgent({ ...tool, agent, mesage } as never)),
+  ],
+  followConversation: [
+    way('followConversation', (store) => followConversation(store, { conversation: 'c' }).next()),
+    way('followConversation(store, input)', (input) =>
+      followConversation(memoryStore(), input).next(),
+    ),
+  ],
+  stopTurn: [
+    way('stopTurn', (store) => stopTurn(store, { conversation: 'c' })),
+    way('stopTurn(store, input)', (input) => stopTurn(memoryStore(), input)),
   ],
   sweepSpool: [
     way('sweepSpool', (store) => sweepSpool(store)),

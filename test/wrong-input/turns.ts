@@ -88,6 +88,8 @@ export const RUNNER: readonly WayIn[] = [
   way('runner.stream', streamed),
   way('runner.resume', (input) => runner().resume(input)),
   way('runner.recover', (input) => runner().recover(input)),
+  way('runner.follow', (input) => runner().follow(input).next()),
+  way('runner.stop', (input) => runner().stop(input)),
   way('runner.on', (name) => runner().on(name, () => {})),
   way('runner.on(name, listener)', (to) => runner().on('message', to), 'function'),
   way('runner.observe', (name) => runner().observe(name, () => {})),

@@ -87,6 +87,7 @@ export function createStore(
   const store: Store = {
     durable: driver.durable,
     ...withSpool(),
+    ...(driver.feed && { feed: driver.feed }),
     ...createLeases(driver, clock, keys),
     ...createGates(driver, clock),
 

@@ -1,22 +1,26 @@
 import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
+import { randomId } from '../../core/ids.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import type { Entry } from '../entry.ts'
-import type { Store } from '../store.ts'
+import type { FeedDriver } from '../feed-driver.ts'
+import type { ConversationInfo, Store } from '../store.ts'
+import { notFound } from '../store-errors.ts'
 import { storedResults } from '../stored-results.ts'
-import { contentOf } from './entry-content.ts'
-import type { FeedEvent } from './feed-event.ts'
+import { Feed, type FeedSource } from './feed.ts'
+import type { FeedEvent, FeedWarning } from './feed-event.ts'
+import { type FeedTail, openTail } from './feed-tail.ts'
 import { Inbox } from './inbox.ts'
-import type { LiveFeed } from './live-feed.ts'
-import { comparePlaces, type Place, placeOf, positionAt } from './position.ts'
+import { invalidPosition, type Place, placeOf, positionAt } from './position.ts'
 
-/** Where a feed comes from: the log, and its live end. */
-export interface FeedSource {
-  readonly store: Store
+/** Which conversation to follow, and from where. */
+export interface FollowInput {
   readonly conversation: string
-  readonly feed: LiveFeed
-  readonly restore: RestoreContext
-  readonly now: () => number
+  /** The position of the last event that the reader has; from the first entry unless given. */
+  readonly after?: string
+  /** Stays when the conversation rests, and waits for one that does not exist yet; false unless given. */
+  readonly live?: boolean
+  /** Ends the iteration; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
 }
 
 /** How results and attachments in the events of a feed are found again. */
@@ -26,111 +30,180 @@ export const restoreFrom = (
   artifacts?: readonly SpooledArtifactConstructor[],
 ): RestoreContext => ({ spool: storedResults(store, spool), ...(artifacts && { artifacts }) })
 
-/** The event of a stored entry; undefined if it has none. */
-async function eventOf(source: FeedSource, entry: Entry): Promise<FeedEvent | undefined> {
-  const { store, conversation, restore } = source
-  const closed = entry.kind === 'gate-closed' ? entry.data.id : undefined
-  const gate = closed === undefined ? undefined : await store.gate(conversation, closed)
-  const content = contentOf(entry, { ...restore, conversation, gate: () => gate })
-  if (content === undefined) return undefined
-  const { seq, time, turnId } = entry
-  return Object.freeze({
-    position: positionAt({ seq, n: 0 }),
-    time,
-    turnId,
-    conversation,
-    ...content,
-  })
+/** How often a reader looks whether anything happened in another process, if nobody says so. */
+const LOOK_MS = 1000
+/** The same for a store that cannot say so. */
+const POLL_MS = 200
+
+/** Everything in a conversation after a position: what is stored, then what is open, then what happens. */
+export async function* followFeed(
+  source: FeedSource,
+  { after, live = false }: Pick<FollowInput, 'after' | 'live'>,
+  signal: AbortSignal,
+): AsyncGenerator<FeedEvent, void> {
+  const start = after === undefined ? { seq: 0, n: 0 } : placeOf(after)
+  if (!(await exists(source, start, live, signal))) return
+  const feed = new Feed(source, start)
+  const elsewhere = new Elsewhere(source, feed, signal)
+  /** The entry after which a lost turn was reported. */
+  let reported = -1
+  try {
+    for (;;) {
+      yield* feed.stored()
+      if (signal.aborted) return
+      if (source.live().isWriting) {
+        if (!(await feed.isLevel())) continue
+        for await (const event of hereAndNow(feed, signal)) {
+          yield event
+          if (event.type === 'turnEnd' && !live) return
+        }
+        continue
+      }
+      const state = await elsewhere.state()
+      if (state === 'more') continue
+      if (state === 'rests' && !live) return
+      if (state === 'lost' && reported !== feed.last.seq) {
+        reported = feed.last.seq
+        yield lostTurn(source, feed)
+      }
+      if (state === 'lost' && !live) return
+      yield* elsewhere.events()
+    }
+  } finally {
+    await elsewhere.close()
+  }
 }
 
-/** Everything after a place: what is stored, then what is open, then what happens. */
-class Feed {
-  /** The place of the last event that was given. */
-  last: Place
+/** Checks that there is something to follow; waits for it if the reader wants to. */
+async function exists(
+  { store, conversation }: FeedSource,
+  start: Place,
+  live: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const beyond = (length: number) => {
+    if (start.seq <= length) return
+    const rule = `is beyond the end of the conversation, which has ${length} entries`
+    throw invalidPosition(positionAt(start), rule)
+  }
+  for (;;) {
+    if (signal.aborted) return false
+    const info = await store.conversation(conversation)
+    beyond(info?.length ?? 0)
+    if (info !== undefined) return true
+    if (!live) throw notFound('conversation', conversation)
+    await pause(POLL_MS, signal)
+  }
+}
+
+/** The events of a turn in this process. */
+async function* hereAndNow(feed: Feed, signal: AbortSignal): AsyncGenerator<FeedEvent, void> {
+  const inbox = new Inbox<FeedEvent>()
+  const end = () => inbox.end()
+  signal.addEventListener('abort', end)
+  try {
+    yield* feed.live(inbox)
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** What happens in other processes, while no turn of this process holds the conversation. */
+class Elsewhere {
   readonly #source: FeedSource
-  /** The last place where this reader was at the live end; see `LiveFeed.join`. */
-  #seen: Place
+  readonly #feed: Feed
+  readonly #signal: AbortSignal
+  #tail: FeedTail | undefined
 
-  constructor(source: FeedSource, after: Place) {
+  constructor(source: FeedSource, feed: Feed, signal: AbortSignal) {
     this.#source = source
-    this.last = after
-    this.#seen = after
+    this.#feed = feed
+    this.#signal = signal
   }
 
-  /** The stored events after the last one. */
-  async *stored(): AsyncGenerator<FeedEvent> {
+  /** Where the conversation stands: a turn runs, it rests, its turn was lost, or there is more to read. */
+  async state(): Promise<'runs' | 'rests' | 'lost' | 'more'> {
     const { store, conversation } = this.#source
-    for await (const entry of store.entries(conversation, { from: this.last.seq + 1 })) {
-      this.last = { seq: entry.seq, n: 0 }
-      const event = await eventOf(this.#source, entry)
-      if (event !== undefined) yield event
-    }
+    const info = await store.conversation(conversation)
+    if (info === undefined) throw notFound('conversation', conversation)
+    if (info.length > this.#feed.last.seq) return 'more'
+    if (await this.#isAtRest(info)) return 'rests'
+    return info.holder === undefined ? 'lost' : 'runs'
   }
 
-  /** Whether the log was read as far as the live end has told it. Waits for the live end if that is behind. */
-  async isLevel(): Promise<boolean> {
-    const { feed } = this.#source
-    while (feed.isWriting && feed.seq < this.last.seq) {
-      await new Promise((resolve) => setTimeout(resolve, 1))
+  async #isAtRest({ length, holder }: ConversationInfo): Promise<boolean> {
+    if (length === 0) return holder === undefined
+    const { store, conversation } = this.#source
+    if (this.#feed.lastEntry === undefined) {
+      // The reader begins at the end of the log.
+      for await (const entry of store.entries(conversation, { from: length })) {
+        this.#feed.lastEntry = entry
+      }
     }
-    return !feed.isWriting || feed.seq === this.last.seq
+    return this.#feed.lastEntry?.kind === 'turn-end'
   }
 
-  /** The live events after the last one, until the inbox ends. Call it in the same step as `isLevel`. */
-  async *live(inbox: Inbox): AsyncGenerator<FeedEvent, void> {
-    const leave = this.#source.feed.join(inbox.push, this.#seen, this.#source.now())
+  /** Gives what streams elsewhere, until it is time to look at the log again. */
+  async *events(): AsyncGenerator<FeedEvent, void> {
+    const { store, live } = this.#source
+    // A conversation that was just deleted takes no readers; the next look at it says so.
+    if (store.feed !== undefined) this.#tail ??= await this.#open(store.feed).catch(() => undefined)
+    const tail = this.#tail
+    if (tail === undefined) {
+      await pause(POLL_MS, this.#signal)
+      return
+    }
+    const wake = () => tail.wake()
+    // A turn may begin in this process.
+    const leave = live().join({ event: wake, ended: wake }, { seq: 0, n: 1 }, 0)
+    this.#signal.addEventListener('abort', wake)
+    const until = performance.now() + LOOK_MS
     try {
       for (;;) {
-        const event = await inbox.next()
-        if (event === undefined) return
-        const place = placeOf(event.position)
-        if (comparePlaces(place, this.last) <= 0) continue
-        this.last = place
-        this.#seen = place
-        yield event
+        const left = until - performance.now()
+        const event = left > 0 ? await tail.next(left) : undefined
+        if (event === undefined || event === 'entry') break
+        if (placeOf(event.position).seq > this.#feed.last.seq) yield* this.#feed.stored()
+        if (this.#feed.take(event)) yield event
       }
     } finally {
       leave()
+      this.#signal.removeEventListener('abort', wake)
     }
+    if (tail.isOverflown) await this.close()
+  }
+
+  async #open(driver: FeedDriver): Promise<FeedTail> {
+    const { conversation, now } = this.#source
+    return openTail(driver, conversation, { follower: randomId(), now })
+  }
+
+  async close(): Promise<void> {
+    await this.#tail?.close()
+    this.#tail = undefined
   }
 }
 
-/**
- * The events of one turn of this process: those that are stored already, then the live ones, until it has ended. A turn
- * that has not begun is not in the log yet.
- */
-export async function* turnEvents(
-  source: FeedSource,
-  turn: { readonly turnId: string; readonly after: Place | undefined },
-  over: Promise<unknown>,
-): AsyncGenerator<FeedEvent, void> {
-  const { turnId, after } = turn
-  const feed = new Feed(source, after ?? { seq: 0, n: 0 })
-  let isOver = false
-  let isStored = after === undefined
-  for (;;) {
-    if (!isStored) {
-      for await (const event of feed.stored()) {
-        if (event.turnId !== turnId) continue
-        yield event
-        if (event.type === 'turnEnd') return
-      }
-      if (isOver) return
+/** Tells that the lease of a turn is over and its end was not stored: its process has died. */
+function lostTurn({ conversation, now }: FeedSource, feed: Feed): FeedEvent & FeedWarning {
+  const { seq, n } = feed.last
+  feed.last = { seq, n: n + 1 }
+  const { turnId = '' } = feed.lastEntry ?? {}
+  const message =
+    'The turn stopped without an end, as when its process dies. `recover` continues it.'
+  const warning = { type: 'warning', code: 'TURN_LOST', message } as const
+  return { position: positionAt(feed.last), time: now(), turnId, conversation, ...warning }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
     }
-    isStored = false
-    if (!(await feed.isLevel())) continue
-    const inbox = new Inbox()
-    const end = () => {
-      isOver = true
-      inbox.end()
-    }
-    over.then(end, end)
-    const live = feed.live(inbox)
-    for await (const event of live) {
-      if (event.turnId !== turnId) continue
-      yield event
-      if (event.type === 'turnEnd') return
-    }
-    if (!inbox.isOverflown) return
-  }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
 }

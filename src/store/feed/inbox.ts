@@ -1,32 +1,29 @@
-import type { FeedEvent } from './feed-event.ts'
-
-/** How many events may wait for a slow reader, and how many characters of streamed text. */
-const MAX_EVENTS = 4096
+/** How many items may wait for a slow reader, and how many characters of text. */
+const MAX_ITEMS = 4096
 const MAX_CHARS = 4 * 1024 * 1024
 
-/** Events that wait for one reader. It holds a bounded number: a slow reader never slows the turn. */
-export class Inbox {
-  #events: FeedEvent[] = []
-  /** The next events, last first: `shift` on a long list is slow. */
-  #ahead: FeedEvent[] = []
-  #chars = 0
-  #isOver = false
-  #wake: (() => void) | undefined
-
+/** Items that wait for one reader. It holds a bounded number: a slow reader never slows the turn. */
+export class Inbox<Item> {
   /** Set when the reader was too slow: it must read the log again. */
   isOverflown = false
+  #isOver = false
+  #items: Item[] = []
+  /** The next items, last first: `shift` on a long list is slow. */
+  #ahead: Item[] = []
+  #chars = 0
+  #wake: (() => void) | undefined
 
-  readonly push = (event: FeedEvent): void => {
+  push(item: Item, chars = 0): void {
     if (this.#isOver) return
-    this.#chars += 'delta' in event ? (event.delta?.length ?? 0) : 0
-    if (this.#events.length >= MAX_EVENTS || this.#chars > MAX_CHARS) {
-      this.#events = []
+    this.#chars += chars
+    if (this.#items.length >= MAX_ITEMS || this.#chars > MAX_CHARS) {
+      this.#items = []
       this.#ahead = []
       this.isOverflown = true
       this.end()
       return
     }
-    this.#events.push(event)
+    this.#items.push(item)
     this.#wake?.()
   }
 
@@ -36,22 +33,29 @@ export class Inbox {
     this.#wake?.()
   }
 
-  /** The next event; undefined at the end. */
-  async next(): Promise<FeedEvent | undefined> {
-    for (;;) {
-      const event = this.#take()
-      if (event !== undefined || this.#isOver) return event
+  /** The next item; undefined at the end, or when nothing came within `ms`. */
+  async next(ms?: number): Promise<Item | undefined> {
+    for (let isLate = false; ; ) {
+      const item = this.#take()
+      if (item !== undefined || this.#isOver || isLate) return item
+      let timer: ReturnType<typeof setTimeout> | undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
+        if (ms === undefined) return
+        timer = setTimeout(() => {
+          isLate = true
+          resolve()
+        }, ms)
       })
+      clearTimeout(timer)
       this.#wake = undefined
     }
   }
 
-  #take(): FeedEvent | undefined {
+  #take(): Item | undefined {
     if (this.#ahead.length === 0) {
-      this.#ahead = this.#events.reverse()
-      this.#events = []
+      this.#ahead = this.#items.reverse()
+      this.#items = []
       this.#chars = 0
     }
     return this.#ahead.pop()

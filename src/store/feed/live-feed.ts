@@ -2,7 +2,18 @@ import type { FeedContent, FeedEvent } from './feed-event.ts'
 import { comparePlaces, type Place, positionAt } from './position.ts'
 
 /** Receives the events of a conversation while they happen. It must not throw. */
-export type FeedReader = (event: FeedEvent) => void
+export interface FeedReader {
+  event(event: FeedEvent): void
+  /** The turn has released the conversation. */
+  ended(): void
+}
+
+/** The turn that writes. */
+export interface FeedWriter {
+  readonly epoch: number
+  readonly turnId: string
+  readonly stop: () => void
+}
 
 /** A text that is still being written, or the last report of a call that still runs. */
 interface Open {
@@ -35,8 +46,7 @@ export class LiveFeed {
   readonly #readers = new Set<FeedReader>()
   readonly #onIdle: () => void
   readonly #open = new Map<string, Open>()
-  /** The epoch of the holder; 0 while there is none. */
-  #epoch = 0
+  #writer: FeedWriter | undefined
   #seq = 0
   #n = 0
   readonly #conversation: string
@@ -48,7 +58,12 @@ export class LiveFeed {
 
   /** Whether a turn of this process holds the conversation. */
   get isWriting(): boolean {
-    return this.#epoch > 0
+    return this.#writer !== undefined
+  }
+
+  /** The turn that holds the conversation in this process. */
+  get writer(): FeedWriter | undefined {
+    return this.#writer
   }
 
   /** The last entry that was told. */
@@ -56,13 +71,14 @@ export class LiveFeed {
     return this.#seq
   }
 
-  get isRead(): boolean {
-    return this.#readers.size > 0
+  /** Whether texts or reports are open. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0
   }
 
   /** A turn takes the conversation, whose log has this length. */
-  begin(epoch: number, length: number): void {
-    this.#epoch = epoch
+  begin(writer: FeedWriter, length: number): void {
+    this.#writer = writer
     this.#seq = length
     this.#n = 0
     this.#open.clear()
@@ -70,9 +86,10 @@ export class LiveFeed {
 
   /** The turn of this epoch has released the conversation. */
   end(epoch: number): void {
-    if (epoch !== this.#epoch) return
-    this.#epoch = 0
+    if (epoch !== this.#writer?.epoch) return
+    this.#writer = undefined
     this.#open.clear()
+    for (const reader of [...this.#readers]) reader.ended()
     this.#rest()
   }
 
@@ -82,7 +99,7 @@ export class LiveFeed {
     entry: { readonly seq: number; readonly time: number; readonly turnId: string },
     content: () => FeedContent | undefined,
   ): void {
-    if (epoch !== this.#epoch) return
+    if (epoch !== this.#writer?.epoch) return
     const { seq, time, turnId } = entry
     this.#seq = seq
     this.#n = 0
@@ -92,7 +109,7 @@ export class LiveFeed {
 
   /** Tells something that is not stored. What a lost turn still says is dropped. */
   streamed(epoch: number, content: StreamedContent, time: number, turnId: string): void {
-    if (epoch !== this.#epoch) return
+    if (epoch !== this.#writer?.epoch) return
     this.#n++
     this.#keep(content, turnId)
     if (this.#readers.size > 0) this.#tell(content, time, turnId)
@@ -126,7 +143,7 @@ export class LiveFeed {
     for (const open of this.#open.values()) {
       if (seen.n > 0 && comparePlaces(open, seen) <= 0) continue
       this.#n++
-      reader(this.#event(soFar(open), now, open.turnId))
+      reader.event(this.#event(soFar(open), now, open.turnId))
     }
     this.#readers.add(reader)
     return () => {
@@ -137,7 +154,7 @@ export class LiveFeed {
 
   #tell(content: FeedContent, time: number, turnId: string): void {
     const event = this.#event(content, time, turnId)
-    for (const reader of this.#readers) reader(event)
+    for (const reader of this.#readers) reader.event(event)
   }
 
   #event(content: FeedContent, time: number, turnId: string): FeedEvent {
@@ -167,7 +184,7 @@ export class LiveFeed {
   }
 
   #rest(): void {
-    if (this.#epoch === 0 && this.#readers.size === 0) this.#onIdle()
+    if (this.#writer === undefined && this.#readers.size === 0) this.#onIdle()
   }
 }
 

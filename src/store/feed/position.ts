@@ -25,7 +25,7 @@ export const comparePlaces = (a: Place, b: Place): number => a.seq - b.seq || a.
 export const comparePositions = (a: string, b: string): number =>
   comparePlaces(placeOf(a), placeOf(b))
 
-function invalidPosition(position: unknown, rule: string): BobbinError {
+export function invalidPosition(position: unknown, rule: string): BobbinError {
   const text = typeof position === 'string' ? position.slice(0, 40) : typeof position
   const data = { position: text, rule }
   return new BobbinError('E_INVALID_POSITION', `\`${text}\` ${rule}.`, data)

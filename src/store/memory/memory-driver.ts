@@ -3,11 +3,13 @@ import type { StoreDriver } from '../rows/store-driver.ts'
 import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
 import type { EntryFilter } from '../store.ts'
 import { MemoryConversation, type PlacedEntry } from './memory-conversation.ts'
+import { memoryFeed } from './memory-feed.ts'
 
 /** The tables of a store as plain collections. No method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
   const held = new Map<string, MemoryConversation>()
   const blobs = new Map<string, Uint8Array>()
+  const { feed, forget } = memoryFeed((conversation) => held.has(conversation))
   /** The place of the last entry among those of all conversations. */
   let last = 0
   /** The references of the last query, sorted once for all its pages. */
@@ -31,6 +33,7 @@ export function memoryDriver(): StoreDriver {
 
   return {
     durable: false,
+    feed,
 
     async acquire({ conversation: id, owner, now, until, force, newKey }) {
       const known = held.get(id)
@@ -123,6 +126,7 @@ export function memoryDriver(): StoreDriver {
       const known = held.get(conversation)
       if (known === undefined) return false
       held.delete(conversation)
+      forget(conversation)
       sorted = undefined
       const needed = new Set(chosen(undefined).flatMap((other) => [...other.references()]))
       for (const digest of known.references()) if (!needed.has(digest)) blobs.delete(digest)

@@ -1,4 +1,5 @@
 import type { NewEntry } from '../entry.ts'
+import type { FeedDriver } from '../feed-driver.ts'
 import type { EntryFilter } from '../store.ts'
 import type {
   BlobRow,
@@ -40,6 +41,8 @@ export interface StoreDriver {
   references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
   delete(conversation: string): Promise<boolean>
   close(): Promise<void>
+  /** How processes reach the turns of each other; see `FeedDriver`. */
+  readonly feed?: FeedDriver
 }
 
 /** Which gates to read. */

@@ -4,6 +4,8 @@ import { sqlFilter } from '../sql/sql-filter.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
+import { postgresFeed } from './postgres-feed.ts'
+import type { Notifications } from './postgres-notifications.ts'
 import type { Queries } from './postgres-queries.ts'
 import {
   bytesOf,
@@ -26,7 +28,11 @@ interface Located {
 }
 
 /** The store's tables in a PostgreSQL schema. */
-export function postgresDriver(connection: PostgresConnection, tables: Tables): StoreDriver {
+export function postgresDriver(
+  connection: PostgresConnection,
+  tables: Tables,
+  notifications: Notifications,
+): StoreDriver {
   const { read, write } = connection
   const { conversations, entries, gates, references, blobs } = tables
   const REF = `(SELECT ref FROM ${conversations} WHERE id = $1)`
@@ -55,7 +61,11 @@ export function postgresDriver(connection: PostgresConnection, tables: Tables): 
 
   return {
     durable: true,
-    close: connection.close,
+    async close() {
+      await notifications.close()
+      await connection.close()
+    },
+    feed: postgresFeed(connection, tables, notifications),
 
     acquire: (request) =>
       write('take a conversation', async (queries) => {

@@ -66,6 +66,36 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
       bytes bytea NOT NULL
     );
   `,
+  // Who reads a conversation from another process, what its holder is asked for, and what streams on its way there.
+  ({ conversations, followers, stops, queue, deltas }) => `
+    CREATE TABLE ${followers} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      id text COLLATE "C" NOT NULL,
+      until bigint NOT NULL,
+      PRIMARY KEY (conversation, id)
+    );
+    CREATE TABLE ${stops} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      turn text COLLATE "C" NOT NULL,
+      PRIMARY KEY (conversation, turn)
+    );
+    CREATE TABLE ${queue} (
+      position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      turn text COLLATE "C" NOT NULL,
+      mode text NOT NULL,
+      body text NOT NULL,
+      until bigint NOT NULL,
+      UNIQUE (conversation, turn)
+    );
+    CREATE UNLOGGED TABLE ${deltas} (
+      n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      epoch bigint NOT NULL,
+      body text NOT NULL
+    );
+    CREATE INDEX bobbin_deltas_conversation ON ${deltas} (conversation, n);
+  `,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { postgresConnection } from './postgres-connection.ts'
 import { postgresDriver } from './postgres-driver.ts'
+import { postgresNotifications } from './postgres-notifications.ts'
 import { borrowedPool, sessionPool } from './postgres-pool.ts'
 import { postgresSession } from './postgres-session.ts'
 import { tablesIn } from './postgres-tables.ts'
@@ -57,7 +58,12 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     return sessionPool(session, connections)
   }
   const connection = postgresConnection(connect, tables, { retryTimeoutMs })
-  return createStore(postgresDriver(connection, tables), shared)
+  const notifications = postgresNotifications(`bobbin_${schema}`, async () => {
+    if (client !== undefined) return { client, isOurs: false }
+    const open = await loadClient()
+    return { client: open(url ?? '', { ...ALONE, connect_timeout: 15 }), isOurs: true }
+  })
+  return createStore(postgresDriver(connection, tables, notifications), shared)
 }
 
 /** A client with one connection that never closes by itself between statements. */

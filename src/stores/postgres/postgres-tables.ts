@@ -9,6 +9,10 @@ export interface Tables {
   readonly gates: string
   readonly references: string
   readonly blobs: string
+  readonly followers: string
+  readonly stops: string
+  readonly queue: string
+  readonly deltas: string
 }
 
 /** The tables in one PostgreSQL schema; only a plain name may become part of SQL. */
@@ -25,5 +29,9 @@ export function tablesIn(schema: string): Tables {
     gates: table('gates'),
     references: table('references'),
     blobs: table('blobs'),
+    followers: table('followers'),
+    stops: table('stops'),
+    queue: table('queue'),
+    deltas: table('deltas'),
   }
 }

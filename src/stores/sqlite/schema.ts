@@ -72,6 +72,29 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE bobbin_positions (used INTEGER NOT NULL) STRICT;
   INSERT INTO bobbin_positions VALUES (0);
   `,
+  // Who reads a conversation from another process, and what its holder is asked for.
+  `
+  CREATE TABLE bobbin_followers (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (conversation, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE bobbin_stops (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    turn TEXT NOT NULL,
+    PRIMARY KEY (conversation, turn)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE bobbin_queue (
+    position INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    turn TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    body TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    UNIQUE (conversation, turn)
+  ) STRICT;
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

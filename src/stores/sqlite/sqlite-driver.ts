@@ -1,9 +1,11 @@
 import type { AppendBatch, StoreDriver } from '../../store/rows/store-driver.ts'
 import type { BlobRow, ConversationRow } from '../../store/rows/store-rows.ts'
 import { sqlFilter } from '../sql/sql-filter.ts'
+import type { DeltaFiles } from './delta-file.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
+import { sqliteFeed } from './sqlite-feed.ts'
 import {
   asBytes,
   bytesOf,
@@ -52,11 +54,12 @@ interface Located {
 }
 
 /** The store's tables in a SQLite file. */
-export function sqliteDriver(connection: SqliteConnection): StoreDriver {
+export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): StoreDriver {
   const { read, write } = connection
   return {
     durable: true,
     close: connection.close,
+    feed: sqliteFeed(connection, files),
 
     acquire: (request) =>
       write('take a conversation', (sqlite) => {

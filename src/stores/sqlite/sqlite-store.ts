@@ -4,6 +4,7 @@ import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/core/
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
 import { fileSpool } from '../fs/file-spool.ts'
+import { deltaFiles } from './delta-file.ts'
 import { adoptDatabase, openDatabase } from './open-database.ts'
 import { sqliteConnection } from './sqlite-connection.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -26,7 +27,7 @@ const OPTIONS = [...STORE_OPTIONS, 'database', 'spool', 'busyTimeoutMs']
 
 /**
  * A store in one SQLite file, opened on first use, with every commit synced; larger bytes lie in
- * `<path>.spool/` beside it.
+ * `<path>.spool/` beside it. While another process follows a turn, what streams passes through `<path>.live/`.
  */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
   if (typeof path !== 'string' || path === '' || path.startsWith(':') || path.startsWith('file:')) {
@@ -38,5 +39,5 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   const { clock } = shared
   const spool = shared.spool ?? fileSpool(`${path}.spool`, clock && { clock })
   const connection = sqliteConnection(open, { busyTimeoutMs, name: path })
-  return createStore(sqliteDriver(connection), { ...shared, spool })
+  return createStore(sqliteDriver(connection, deltaFiles(`${path}.live`)), { ...shared, spool })
 }

@@ -1,6 +1,7 @@
 import { type ConformanceCheck, requireOpener } from '../conformance-check.ts'
 import type { OpenStore } from './store-check.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
+import { storeFeedChecks } from './store-checks-feed.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
 import { storeInputChecks } from './store-checks-input.ts'
 import { storeLeaseChecks } from './store-checks-leases.ts'
@@ -21,6 +22,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
     ...storeGateChecks,
     ...storeRetentionChecks,
     ...storeExchangeChecks,
+    ...storeFeedChecks,
   ]
   return checks.map(({ name, redact, run }) => ({
     name,

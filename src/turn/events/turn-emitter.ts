@@ -39,10 +39,12 @@ export class TurnEmitter {
   }
 
   /** Begins to write to the feed of the conversation, whose log has this length. */
-  begin(length: number, gates: readonly Gate[]): void {
+  begin(length: number, gates: readonly Gate[], stop: () => void): LiveFeed {
     for (const gate of gates) this.#gates.set(gate.id, gate)
     this.#feed = this.#parts.openFeed()
-    this.#feed.begin(this.#parts.epoch, length)
+    const { epoch, origin } = this.#parts
+    this.#feed.begin({ epoch, turnId: origin.turnId, stop }, length)
+    return this.#feed
   }
 
   end(): void {

@@ -110,6 +110,8 @@ export interface Interruption {
   readonly watch: AbortWatch
   /** Aborts the turn if the error says that another runner has taken its conversation, or that it was deleted. */
   abortIfLost(error: unknown): void
+  /** Aborts the turn because somebody asked for it. */
+  readonly stop: () => void
   /** Starts the time limit of one call. */
   limit(ms: number): CallLimit
   /** The end of the aborted turn, by its cause. */
@@ -139,6 +141,7 @@ export function interruptionOf(
   return {
     signal,
     watch,
+    stop: () => own.abort(new DOMException('The turn was stopped.', 'AbortError')),
     limit: (ms) => callLimit(ms, (abort) => watch.onAbort(abort)),
     abortIfLost(error) {
       if (lossOf(conversation, error) === undefined || signal.aborted) return

@@ -1,6 +1,6 @@
 import { hmacSha256 } from '#hash'
 import type { Note, TurnStart } from '../../store/entry.ts'
-import { liveFeed } from '../../store/feed/live-feed.ts'
+import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../../store/store.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
@@ -21,6 +21,7 @@ import { TurnRequest } from '../request/turn-request.ts'
 import { VisibleCalls } from '../request/visible-calls.ts'
 import { readingOf, warnTooLarge } from './follow-log.ts'
 import { requireHeld, requireStillHeld } from './held-parent.ts'
+import { takePulse } from './pulse.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { TurnTally } from './turn-tally.ts'
@@ -76,16 +77,20 @@ export async function openTurn(
   const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
   const interruption = interruptionOf(id, seed.signal, settings.limits.timeMs, seed.control?.abort)
   const beat = keepAlive(settings, lease, interruption)
-  let endFeed = () => {}
+  let endFeed = async () => {}
   const close = async () => {
     interruption.clear()
+    await endFeed()
     await release(settings, lease, beat)
-    endFeed()
   }
   try {
     const secret = key ?? (await store.key(id))
-    const turn = await turnOn(settings, buses, seed, { lease, interruption, secret })
-    endFeed = () => turn.events.end()
+    const { turn, live } = await turnOn(settings, buses, seed, { lease, interruption, secret })
+    const pulse = takePulse(turn, live)
+    endFeed = async () => {
+      await pulse.end()
+      turn.events.end()
+    }
     // A sub-agent always resumes, and the first time there is nothing to resume.
     const start = {
       input: lease.created ? 'run' : input,
@@ -113,7 +118,7 @@ async function turnOn(
   buses: Buses,
   { conversation: id, turnId, parent, output, control }: TurnSeed,
   { lease, interruption, secret }: Held,
-): Promise<Turn> {
+): Promise<{ readonly turn: Turn; readonly live: LiveFeed }> {
   const { store, tools, artifacts } = settings
   const results = resultSpool(store, settings.spool)
   const context = { spool: results, ...(artifacts && { artifacts }) }
@@ -160,7 +165,7 @@ async function turnOn(
   // From here on, followers get the facts of this turn only.
   const tally = new TurnTally(settings.clock.now(), parent)
   log.follow(tally)
-  events.begin(log.length, gates)
+  const live = events.begin(log.length, gates, interruption.stop)
   if (control !== undefined) control.openedAt = log.length
   const guard = new RepeatGuard(settings.repeat)
   const { instructions, budget } = settings
@@ -195,7 +200,7 @@ async function turnOn(
     },
     addUsage: (usage) => tally.addNested(usage),
   }
-  return {
+  const turn: Turn = {
     settings,
     log,
     request,
@@ -211,6 +216,7 @@ async function turnOn(
       return request.tools
     },
   }
+  return { turn, live }
 }
 
 /** Renews the lease while the turn works. Losing the conversation aborts the turn. */

@@ -9,6 +9,8 @@ export interface ClientKind {
   readonly members: readonly string[]
   /** What to write instead. */
   readonly example: string
+  /** Whether a key may stand in the place of the client. */
+  readonly takesKey?: boolean
   /** Options that only this provider has. */
   readonly options?: readonly string[]
   /** What to know about parameters that this provider refuses. */
@@ -16,15 +18,17 @@ export interface ClientKind {
 }
 
 const OPTIONS = ['client', 'model', 'hostedTools', 'params', 'streaming', 'maxResponseBytes']
+const KEY_OPTIONS = ['apiKey', 'baseUrl', 'fetch']
 
 /** Refuses what no request could be sent with, when the model is made and not when it is first asked. */
 export function checkModelOptions(options: unknown, kind: ClientKind): void {
-  const { client, model, maxResponseBytes } = (options ?? {}) as {
+  const { client, model, maxResponseBytes, ...others } = (options ?? {}) as {
     readonly client?: unknown
     readonly model?: unknown
     readonly maxResponseBytes?: unknown
   }
-  if (!kind.members.some((path) => typeof memberOf(client, path) === 'function')) {
+  if (kind.takesKey && client === undefined) checkKey(kind, others)
+  else if (!kind.members.some((path) => typeof memberOf(client, path) === 'function')) {
     const rule = `must be the provider's own: \`${kind.example}\``
     throw invalid(kind, 'client', rule)
   }
@@ -35,9 +39,25 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   if (maxResponseBytes !== undefined && !isSize) {
     throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
   }
-  const names = [...OPTIONS, ...(kind.options ?? [])]
+  const keyed = kind.takesKey && client === undefined ? KEY_OPTIONS : []
+  const names = [...OPTIONS, ...keyed, ...(kind.options ?? [])]
   const stray = Object.keys(options as object).find((name) => !names.includes(name))
   if (stray !== undefined) throw invalid(kind, stray, strayRule(kind, stray, names))
+}
+
+function checkKey(
+  kind: ClientKind,
+  { apiKey, baseUrl, fetch }: { apiKey?: unknown; baseUrl?: unknown; fetch?: unknown },
+): void {
+  if (typeof apiKey !== 'string' || apiKey === '') {
+    throw invalid(kind, 'apiKey', `must be a key, or give a client: \`client: ${kind.example}\``)
+  }
+  if (baseUrl !== undefined && (typeof baseUrl !== 'string' || !URL.canParse(baseUrl))) {
+    throw invalid(kind, 'baseUrl', 'must be a URL, or be left out')
+  }
+  if (fetch !== undefined && typeof fetch !== 'function') {
+    throw invalid(kind, 'fetch', 'must be a function, or be left out')
+  }
 }
 
 /** Most stray options are parameters of the request. */

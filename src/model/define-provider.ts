@@ -32,7 +32,7 @@ export function checkDefinition(
     const value = given[name]
     need(name, typeof value === 'string' && value !== '', 'must be a text that is not empty')
   }
-  const { version, validate, framing, history, loopback, fixtures } = given
+  const { version, validate, continuedBody, framing, history, loopback, fixtures } = given
   const isVersion = typeof version === 'number' || (typeof version === 'string' && version !== '')
   need('version', isVersion, 'must be a text or a number')
   for (const name of FUNCTIONS) {
@@ -40,6 +40,8 @@ export function checkDefinition(
   }
   const isRules = validate === undefined || typeof validate === 'function'
   need('validate', isRules, 'must be a function, or be left out')
+  const isBody = continuedBody === undefined || typeof continuedBody === 'function'
+  need('continuedBody', isBody, 'must be a function, or be left out')
   const isFraming = framing === undefined || FRAMINGS.includes(framing)
   need('framing', isFraming, `must be one of ${FRAMINGS.join(', ')}, or be left out`)
   const isPlace = isObject(history) && typeof Reflect.get(history, 'member') === 'string'

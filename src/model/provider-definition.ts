@@ -20,6 +20,11 @@ export interface ProviderDefinition<Part extends object = object, Body extends o
   detect(payload: unknown): boolean
   /** The body of a request, as the client is given it. Pure: the same input gives the same body. */
   requestBody(input: BodyInput<Part>): Body
+  /**
+   * The request that continues a response which stopped at the limit of one, with the token that it gave. `decode` then
+   * takes the list of responses.
+   */
+  continuedBody?(body: Body, token: string): Body
   /** Any error of the client as an error of ours. Aborts never get here. */
   errors(error: unknown): BobbinError
   /** The server's side, for `loopbackProvider`. */

@@ -12,7 +12,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 const WORDS: ReadonlySet<unknown> = new Set(['reasoning', 'reasoning_content'])
 
 /** Members that hold the arguments of calls, which are judged by their own text. */
-const ARGUMENTS: ReadonlySet<unknown> = new Set(['args', 'input'])
+const ARGUMENTS: ReadonlySet<unknown> = new Set(['args', 'arguments', 'input'])
 
 /**
  * Watches what one model call receives: how many bytes, after decompression, and whether a key occurs twice, so

@@ -6,10 +6,16 @@ import { type ByteSource, broken, decodeText, readSse } from './sse.ts'
 import type { StreamDecoder } from './wire/wire-adapter.ts'
 import { isJson } from './wire/wire-value.ts'
 
+/** A reply that is ready to be read. */
+export type ReadReply =
+  | { readonly bytes: ByteSource }
+  | { readonly events: AsyncIterable<unknown> }
+  | Whole
+
 /** Model events, all those of one chunk together. */
 export type EventBatches = AsyncGenerator<readonly ModelEvent[], void, undefined>
 
-/** Bytes of a response through the reducer of its protocol. */
+/** Bytes of a reply through the reducer of its protocol. Whoever calls it ends the reducer. */
 export async function* streamResponse(
   source: ByteSource,
   decoder: StreamDecoder,
@@ -24,7 +30,6 @@ export async function* streamResponse(
     }
     yield guard.pass(told)
   }
-  yield guard.pass(decoder.end())
 }
 
 /** The same for a client that parses the events itself. */
@@ -34,7 +39,6 @@ export async function* streamEvents(
   guard: ResponseGuard,
 ): EventBatches {
   for await (const event of events) yield guard.pass(decoder.push(guard.parsed(event)))
-  yield guard.pass(decoder.end())
 }
 
 /** The bytes of a stream, or a whole response: a server that was asked to stream may still answer whole. */
@@ -42,7 +46,7 @@ export async function readReply(
   response: Response,
   isStream: boolean,
   guard: ResponseGuard,
-): Promise<{ readonly bytes: ByteSource } | Whole> {
+): Promise<ReadReply> {
   if (!response.ok) throw await failedResponse(response, guard)
   const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
   if (isStream && !isWhole) {

@@ -3,16 +3,14 @@ import { isBobbinError } from '../core/error/error.ts'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { canonicalStringify } from '../core/json/canonical.ts'
 import { checkDefinition } from './define-provider.ts'
-import type { Finish } from './events/model-event.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
 import type { ProviderDefinition } from './provider-definition.ts'
-import type { Reply, Whole } from './reply.ts'
+import type { Reply } from './reply.ts'
 import { ResponseGuard } from './response-guard.ts'
-import { broken } from './sse.ts'
-import { type EventBatches, readReply, streamEvents, streamResponse } from './stream-response.ts'
+import { ResponseReading } from './response-reading.ts'
+import { type EventBatches, readReply } from './stream-response.ts'
 import { flatten } from './wire/flatten.ts'
 import { randomSecret, syntheticIds } from './wire/synthetic-id.ts'
-import type { DecodeContext } from './wire/wire-adapter.ts'
 
 /** One model of a provider, and how requests get there. */
 export interface WireModelOptions<Body extends object = object> {
@@ -38,6 +36,9 @@ export interface SendContext {
   /** The same response for a client that reads it by itself; its bytes are counted and judged on the way. */
   watch(response: Response): Response
 }
+
+/** How many requests one response may take. Each brings as much as the provider writes at once. */
+const MAX_REQUESTS = 100
 
 /** Joins the definition of a protocol and a way to send requests into the contract that the executor drives. */
 export function wireModel<Part extends object, Body extends object>(
@@ -72,8 +73,21 @@ export function wireModel<Part extends object, Body extends object>(
     const guard = new ResponseGuard(definition.api, options.maxResponseBytes)
     try {
       const watch = (response: Response) => guard.watch(response)
-      const reply = await options.send(body, { watch, ...(signal !== undefined && { signal }) })
-      yield* eventsOf(reply, context, guard)
+      const sending = { watch, ...(signal !== undefined && { signal }) }
+      const reading = new ResponseReading(definition, context, guard)
+      let token: string | undefined
+      let next: Body | undefined = body
+      for (let requests = 0; next !== undefined && requests < MAX_REQUESTS; requests++) {
+        const reply = await options.send(next, sending)
+        const isRead = 'events' in reply || 'payload' in reply
+        yield* reading.take(isRead ? reply : await readReply(reply, stream, guard))
+        const { continuation } = reading
+        // The same token again would give the same piece again.
+        const isNew = continuation !== undefined && continuation !== token
+        next = isNew ? definition.continuedBody?.(body, continuation) : undefined
+        token = continuation
+      }
+      yield reading.end()
     } catch (error) {
       // An abort is the caller's own doing and is passed on as it is.
       if (signal?.aborted || isBobbinError(error)) throw error
@@ -81,35 +95,6 @@ export function wireModel<Part extends object, Body extends object>(
     } finally {
       release()
     }
-  }
-
-  async function* eventsOf(
-    reply: Reply,
-    context: DecodeContext,
-    guard: ResponseGuard,
-  ): EventBatches {
-    const read =
-      'events' in reply || 'payload' in reply ? reply : await readReply(reply, stream, guard)
-    if ('events' in read) {
-      yield* streamEvents(read.events, definition.decodeStream(context), guard)
-    } else if ('bytes' in read) {
-      yield* streamResponse(read.bytes, definition.decodeStream(context), guard)
-    } else {
-      yield guard.pass([finishOf(read, context, guard)])
-    }
-  }
-
-  function finishOf(
-    { payload, source }: Whole,
-    context: DecodeContext,
-    guard: ResponseGuard,
-  ): Finish {
-    const { finish } = definition.decode(
-      source === undefined ? guard.parsed(payload) : payload,
-      source === undefined ? context : { ...context, source },
-    )
-    if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
-    return finish
   }
 
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../../src/core/error/error.ts'
-import type { Finish } from '../../src/model/events/model-event.ts'
+import type { Finish, ModelEvent } from '../../src/model/events/model-event.ts'
 import { ResponseGuard } from '../../src/model/response-guard.ts'
-import { streamResponse } from '../../src/model/stream-response.ts'
+import { ResponseReading } from '../../src/model/response-reading.ts'
 import { syntheticIds } from '../../src/model/wire/synthetic-id.ts'
 import { FOUNDRY_READERS } from '../../src/providers/foundry/items.ts'
 import { PART_KINDS } from '../../src/providers/gemini/wire/wire.ts'
@@ -44,11 +44,12 @@ async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
   if (adapter === undefined) throw new Error(`no adapter speaks ${fixture.api}`)
   let finish: Finish | undefined
   try {
-    const decoder = adapter.decodeStream({ mint })
-    const guard = new ResponseGuard(fixture.api)
-    for await (const batch of streamResponse(chunks(...pieces), decoder, guard)) {
-      for (const event of batch) if (event.type === 'finish') finish = event
+    const reading = new ResponseReading(adapter, { mint }, new ResponseGuard(fixture.api))
+    const note = (event: ModelEvent) => {
+      if (event.type === 'finish') finish = event
     }
+    for await (const batch of reading.take({ bytes: chunks(...pieces) })) batch.forEach(note)
+    reading.end().forEach(note)
     return { finish }
   } catch (error) {
     if (!isBobbinError(error)) throw error

@@ -47,6 +47,8 @@ export interface DecodeContext {
 export interface Decoding {
   readonly items: readonly HistoryItem[]
   readonly finish?: Extract<ModelEvent, { type: 'finish' }>
+  /** The token of a response that stopped at the limit of one request. */
+  readonly continuation?: string
 }
 
 /** The reducer over parsed wire events: state inside, one event in, model events out. */
@@ -61,6 +63,8 @@ export interface StreamDecoder {
   end(): readonly ModelEvent[]
   /** The items of an unfinished response: text and thoughts, never a runner's call. */
   partial(): readonly HistoryItem[]
+  /** The token of a response that stopped at the limit of one request; what the next request gives is pushed here too. */
+  readonly continuation?: string | undefined
 }
 
 /** One broken rule of a provider. */

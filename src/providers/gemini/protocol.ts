@@ -4,7 +4,7 @@ import { decodeStream } from './decode/decode-stream.ts'
 import { detect } from './detect.ts'
 import { encodeHistory } from './encode/encode.ts'
 import { loopback } from './loopback.ts'
-import { requestBody } from './request.ts'
+import { continuedBody, requestBody } from './request.ts'
 import { validateRequest } from './validate/validate.ts'
 import { failureOfClient } from './wire/fail.ts'
 import { API, PROVIDER } from './wire/wire.ts'
@@ -21,6 +21,7 @@ export const generateContent = defineProvider({
   decodeStream,
   encode: encodeHistory,
   requestBody,
+  continuedBody,
   validate: validateRequest,
   errors: failureOfClient,
   loopback,

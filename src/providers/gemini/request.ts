@@ -60,6 +60,14 @@ export function requestBody({
   return { model, contents: part.contents, config }
 }
 
+/** The same request, with the token under which a response that was too long for one is continued. */
+export function continuedBody(
+  body: GenerateContentParameters,
+  continuationToken: string,
+): GenerateContentParameters {
+  return { ...body, config: { ...body.config, continuationToken } }
+}
+
 function functionsOf({ tools = [] }: ModelRequest, hosted: readonly Tool[]): Tool[] {
   // A tool of ours that the user declares in the provider's words is not declared again.
   const declared = new Set(

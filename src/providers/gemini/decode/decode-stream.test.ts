@@ -31,6 +31,32 @@ function finishOf(events: readonly ModelEvent[]): Finish {
 }
 
 describe('decodeStream of generateContent', () => {
+  it('offers the token of a response that stopped at the limit of one request, and continues it', () => {
+    const usage = (tokens: number) => ({
+      usageMetadata: { promptTokenCount: tokens, candidatesTokenCount: 1 },
+    })
+    const limit = { finishReason: 'CONTINUATION', continuationToken: 'dA==' }
+    const decoder = generateContent.decodeStream({ mint })
+    decoder.push({ ...chunk([{ text: 'Rise and ' }], limit), ...usage(3) })
+    expect(decoder.continuation).toBe('dA==')
+    decoder.push({ ...chunk([{ text: 'fall.' }]), ...usage(4) })
+    expect(decoder.continuation).toBeUndefined()
+    expect(decoder.push(end())).toMatchObject([
+      {
+        reason: 'stop',
+        usage: { inputTokens: 7, outputTokens: 2 },
+        items: [{ parts: [{ text: 'Rise and fall.' }] }],
+      },
+    ])
+  })
+
+  it('gives a pause for such a response that nobody continued', () => {
+    const limit = { finish_reason: 'CONTINUATION', continuation_token: 'dA==' }
+    const { finish } = codec.decodeStream([chunk([{ text: 'Rise' }], limit)])
+    expect(finish).toMatchObject({ reason: 'pause', rawReason: 'CONTINUATION' })
+    expect(codec.decode(chunk([{ text: 'Rise' }], limit)).finish).toEqual(finish)
+  })
+
   it('reads chunks in snake_case, and in both spellings mixed', () => {
     const piece = (function_call: JsonObject) => chunk([{ function_call }])
     const path = { json_path: '$.path', string_value: 'a' }

@@ -7,6 +7,7 @@ import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
 import type { DecodeContext, StreamDecoder } from '../../../model/wire/wire-adapter.ts'
 import { asList, asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
+import { addUsage } from '../wire/add-usage.ts'
 import { partsWithArgsText } from '../wire/argument-text.ts'
 import { failureOfBody } from '../wire/fail.ts'
 import { inCamelCase, spelledPart } from '../wire/spelling.ts'
@@ -29,6 +30,9 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   let counted: JsonObject | undefined
   let finish: Finish | undefined
   let grounded = false
+  /** Where the response stopped at the limit of one request, and what it cost until there. */
+  let continuation: string | undefined
+  let spent: Usage | undefined
 
   function push(value: unknown, source?: string): readonly ModelEvent[] {
     if (finish !== undefined) return NOTHING
@@ -46,7 +50,12 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
     grounded ||= isGrounded(candidate)
     const told = addParts(candidate, index, source)
     const reason = reasonOf(candidate, chunk)
-    if (reason === undefined) return told
+    continuation = reason === 'CONTINUATION' ? asWord(candidate?.['continuationToken']) : undefined
+    if (continuation !== undefined) {
+      spent = addUsage(spent, usageOf(counted))
+      counted = undefined
+    }
+    if (reason === undefined || continuation !== undefined) return told
     finish = finishWith(reason)
     return [...told, finish]
   }
@@ -66,9 +75,9 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
   function finishWith(rawReason: string | null): Finish {
     const items = read()
     const hasCalls = items.some((item) => item.type === 'call' && item.executedBy === 'runner')
-    const usage = usageOf(counted)
+    const usage = addUsage(spent, usageOf(counted))
     const ending: Ending = {
-      reason: wordOf(rawReason, hasCalls),
+      reason: continuation === undefined ? wordOf(rawReason, hasCalls) : 'pause',
       ...(rawReason !== null && { rawReason }),
       ...(responseId !== undefined && { responseId }),
       ...(usage !== undefined && { usage }),
@@ -89,13 +98,18 @@ export function decodeStream(context: DecodeContext): GeminiStreamDecoder {
     push,
     partial: () => (finish === undefined ? withoutRunnerCalls(read()) : finish.items),
     end: () => {
-      if (finish === undefined) throw broken('cut', 'it ended before its finish reason')
-      return NOTHING
+      if (finish !== undefined) return NOTHING
+      if (continuation === undefined) throw broken('cut', 'it ended before its finish reason')
+      finish = finishWith('CONTINUATION')
+      return [finish]
     },
     settle: () => {
       if (finish !== undefined) return NOTHING
-      finish = finishWith(null)
+      finish = finishWith(continuation === undefined ? null : 'CONTINUATION')
       return [finish]
+    },
+    get continuation() {
+      return finish === undefined ? continuation : undefined
     },
   }
 }

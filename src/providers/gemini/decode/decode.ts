@@ -5,6 +5,7 @@ import type { DecodeContext, Decoding } from '../../../model/wire/wire-adapter.t
 import { asList, asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
 import { decodeParts } from '../wire/content.ts'
 import { failureOfBody } from '../wire/fail.ts'
+import { sourceTexts } from '../wire/source-texts.ts'
 import { inCamelCase, partsOf, spelledPart } from '../wire/spelling.ts'
 import { API, keyOf, kindOf, PROVIDER } from '../wire/wire.ts'
 import { type Reading, readParts } from './decode-part.ts'
@@ -45,9 +46,12 @@ function isResponse(object: JsonObject): boolean {
 /** A whole response is a stream of one chunk; without `alt=sse` a stream is a list of chunks. */
 function decodeResponses(chunks: readonly JsonValue[], context: DecodeContext): Decoding {
   const decoder = decodeStream(context)
-  const events = chunks.flatMap((chunk) => decoder.push(chunk, context.source))
+  const sources = sourceTexts(chunks.length, context.source)
+  const events = chunks.flatMap((chunk, index) => decoder.push(chunk, sources[index]))
+  const { continuation } = decoder
   const finish = [...events, ...decoder.settle()].find((event) => event.type === 'finish')
-  return finish === undefined ? { items: decoder.partial() } : { items: finish.items, finish }
+  if (finish === undefined) return { items: decoder.partial() }
+  return { items: finish.items, finish, ...(continuation !== undefined && { continuation }) }
 }
 
 function history(

@@ -1,0 +1,67 @@
+import type { ModelEvent } from './events/model-event.ts'
+import type { ResponseGuard } from './response-guard.ts'
+import { broken } from './sse.ts'
+import {
+  type EventBatches,
+  type ReadReply,
+  streamEvents,
+  streamResponse,
+} from './stream-response.ts'
+import type { DecodeContext, Decoding, StreamDecoder, WireAdapter } from './wire/wire-adapter.ts'
+
+/** Reads the response to one model call. It comes in one reply, or, if it is long, in several. */
+export class ResponseReading {
+  readonly #adapter: WireAdapter
+  readonly #context: DecodeContext
+  readonly #guard: ResponseGuard
+  readonly #payloads: unknown[] = []
+  readonly #sources: string[] = []
+  #decoder: StreamDecoder | undefined
+  #whole: Decoding | undefined
+
+  constructor(adapter: WireAdapter, context: DecodeContext, guard: ResponseGuard) {
+    this.#adapter = adapter
+    this.#context = context
+    this.#guard = guard
+  }
+
+  /** The token with which the next request continues the response; undefined when it has ended. */
+  get continuation(): string | undefined {
+    return (this.#decoder ?? this.#whole)?.continuation
+  }
+
+  /** What can be told of a reply before the response ends. */
+  async *take(reply: ReadReply): EventBatches {
+    if ('payload' in reply) {
+      this.#keep(reply)
+      return
+    }
+    this.#decoder ??= this.#adapter.decodeStream(this.#context)
+    if ('events' in reply) yield* streamEvents(reply.events, this.#decoder, this.#guard)
+    else yield* streamResponse(reply.bytes, this.#decoder, this.#guard)
+  }
+
+  end(): readonly ModelEvent[] {
+    if (this.#decoder !== undefined) return this.#guard.pass(this.#decoder.end())
+    const finish = this.#whole?.finish
+    if (finish === undefined) throw broken('unexpected-event', 'it is not a finished response')
+    return this.#guard.pass([finish])
+  }
+
+  #keep({ payload, source }: Extract<ReadReply, { payload: unknown }>): void {
+    this.#payloads.push(source === undefined ? this.#guard.parsed(payload) : payload)
+    if (source !== undefined) this.#sources.push(source)
+    this.#whole = this.#decoded()
+  }
+
+  #decoded(): Decoding {
+    const [first, ...others] = this.#payloads
+    const isOne = others.length === 0
+    const hasSources = this.#sources.length === this.#payloads.length
+    const source = isOne ? this.#sources[0] : `[${this.#sources.join()}]`
+    return this.#adapter.decode(isOne ? first : this.#payloads, {
+      ...this.#context,
+      ...(hasSources && source !== undefined && { source }),
+    })
+  }
+}

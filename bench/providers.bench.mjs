@@ -9,7 +9,7 @@ import { jsonSchema, streamText, tool } from 'ai'
 import { createParser } from 'eventsource-parser'
 import OpenAI from 'openai'
 import { anthropicMessages } from '../dist/providers/anthropic/index.js'
-import { gemini } from '../dist/providers/gemini/index.js'
+import { gemini, geminiInteractions } from '../dist/providers/gemini/index.js'
 import { openaiChat, openaiResponses } from '../dist/providers/openai/index.js'
 import { internals } from './internals.mjs'
 import { compare, median, printTable, target } from './measure.mjs'
@@ -103,6 +103,15 @@ const protocols = {
         drain(await client.models.generateContentStream({ model: 'm', contents: 'go' })),
     }
   },
+  interactions: (baseUrl) => {
+    const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl } })
+    const model = geminiInteractions({ apiKey: 'x', baseUrl, model: 'm' })
+    return {
+      bobbin: () => drain(model.stream({ items, tools })),
+      SDK: async () =>
+        drain(await client.interactions.create({ model: 'm', input: 'go', stream: true })),
+    }
+  },
 }
 
 /** CPU time per event and its ratio to the limit, from rounds in which the contenders take turns. */
@@ -132,6 +141,8 @@ const STREAMS = [
   ['anthropic', 'text'],
   ['anthropic', 'arguments'],
   ['gemini', 'text'],
+  ['interactions', 'text'],
+  ['interactions', 'arguments'],
 ]
 
 async function streams(port) {

@@ -134,6 +134,33 @@ function geminiText() {
   return chunks.map(bare).join('')
 }
 
+function interactions(step, deltas, status) {
+  const interaction = { id: 'v1', object: 'interaction', model: 'm' }
+  return [
+    { event_type: 'interaction.created', interaction: { ...interaction, status: 'in_progress' } },
+    { index: 0, step, event_type: 'step.start' },
+    ...deltas.map((delta) => ({ index: 0, delta, event_type: 'step.delta' })),
+    { index: 0, event_type: 'step.stop' },
+    { event_type: 'interaction.completed', interaction: { ...interaction, status } },
+  ]
+    .map((event) => `event: ${event.event_type}\n${bare(event)}`)
+    .join('')
+}
+
+const interactionsText = () =>
+  interactions(
+    { type: 'model_output' },
+    words.map((text) => ({ text, type: 'text' })),
+    'completed',
+  )
+
+const interactionsArguments = () =>
+  interactions(
+    { type: 'function_call', id: 'call0001', name: 'write', arguments: {}, signature: '' },
+    argumentDeltas.map((text) => ({ arguments: text, type: 'arguments_delta' })),
+    'requires_action',
+  )
+
 const bodies = {
   'responses/text': responsesText(),
   'responses/arguments': responsesArguments(),
@@ -142,6 +169,8 @@ const bodies = {
   'anthropic/text': anthropicText(),
   'anthropic/arguments': anthropicArguments(),
   'gemini/text': geminiText(),
+  'interactions/text': interactionsText(),
+  'interactions/arguments': interactionsArguments(),
 }
 
 const chunks = Object.fromEntries(

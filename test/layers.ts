@@ -59,7 +59,7 @@ export const layers: LayerTable = {
       '.',
     ],
     'providers/anthropic': ['wire', 'thinking', 'decode', 'encode', 'validate', '.'],
-    'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.'],
+    'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
     'providers/openai': ['.', 'chat', 'responses'],
     testing: ['.', 'store', 'loopback'],
     cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],

@@ -1,6 +1,7 @@
 import { anthropicMessagesProvider } from '../providers/anthropic/definition.ts'
 import { foundryProvider } from '../providers/foundry/definition.ts'
 import { geminiProvider } from '../providers/gemini/definition.ts'
+import { geminiInteractionsProvider } from '../providers/gemini/interactions/definition.ts'
 import { openaiChatProvider } from '../providers/openai/chat/definition.ts'
 import { openaiResponsesProvider } from '../providers/openai/responses/definition.ts'
 
@@ -9,6 +10,7 @@ import { openaiResponsesProvider } from '../providers/openai/responses/definitio
  * payload has it, so the more particular stand before the more general.
  */
 export const providers = [
+  geminiInteractionsProvider,
   foundryProvider,
   openaiResponsesProvider,
   anthropicMessagesProvider,

@@ -14,8 +14,17 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     types: ['FileFacts', 'FileSpoolOptions', 'FileSystem', 'OpenFile'],
   },
   'bobbin-adk/gemini': {
-    values: ['gemini'],
-    types: ['GeminiOptions', 'GeminiParams', 'RequestSettings'],
+    values: ['gemini', 'geminiInteractions'],
+    types: [
+      'ClientConnection',
+      'GeminiOptions',
+      'GeminiParams',
+      'InteractionsOptions',
+      'InteractionsParams',
+      'InteractionsSettings',
+      'KeyConnection',
+      'RequestSettings',
+    ],
   },
   'bobbin-adk/openai': {
     values: ['openaiChat', 'openaiResponses'],

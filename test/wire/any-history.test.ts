@@ -99,7 +99,7 @@ const itemOf = (target: string) =>
   fc.constantFrom(...decoded.flatMap(({ from, items }) => (from === target ? items : [])))
 
 // The Responses protocol is left out: an output without its call comes back as text.
-it.each(['openai-chat', 'anthropic-messages', 'gemini'] as const)(
+it.each(['openai-chat', 'anthropic-messages', 'gemini', 'gemini-interactions'] as const)(
   '%s gives what it sent again when that is decoded',
   (target) => {
     const codec = wire(target, { secret })

@@ -4,7 +4,7 @@ import OpenAI from 'openai'
 import { defineProvider, wireModel } from '../../src/provider/index.ts'
 import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
-import { gemini } from '../../src/providers/gemini/index.ts'
+import { gemini, geminiInteractions } from '../../src/providers/gemini/index.ts'
 import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
 import {
   eventRecorder,
@@ -87,6 +87,7 @@ const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] =
     (name) => [name, 'function'] as const,
   ),
   ['validate', 'function', 'undefined'],
+  ['continuedBody', 'function', 'undefined'],
   ['framing', 'undefined'],
   ['history', 'undefined'],
   ['loopback', 'undefined'],
@@ -130,6 +131,7 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   foundry: modelWays(foundry, openai),
   anthropicMessages: modelWays(anthropicMessages, new Anthropic({ apiKey: 'k' })),
   gemini: modelWays(gemini, new GoogleGenAI({ apiKey: 'k' })),
+  geminiInteractions: modelWays(geminiInteractions, new GoogleGenAI({ apiKey: 'k' })),
   eventRecorder: [way('eventRecorder', eventRecorder)],
   loopbackProvider: [
     way('loopbackProvider', loopbackProvider),

@@ -19,7 +19,7 @@ export function watchedBy(
  * The platform's `fetch`, as the client uses it where nobody gives another: without Node's limit of five minutes on
  * silence, which a long answer would break.
  */
-const patientFetch: Fetch = (input, init) => {
+export const patientFetch: Fetch = (input, init) => {
   const dispatcher = {
     dispatch: (options: object, handler: unknown) =>
       globalDispatcher()?.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),

@@ -36,6 +36,9 @@ async function playFault(fault: LoopbackFault) {
   return ask(server, '/v1/messages')
 }
 
+/** The protocols whose streams end with this word. */
+const DONE = new Set(['openai-chat', 'gemini-interactions'])
+
 const data = (text: string) => text.match(/(?<=^data: ).*$/gm)
 
 describe('loopbackProvider', () => {
@@ -46,7 +49,7 @@ describe('loopbackProvider', () => {
     const text = await response.text()
     const expected = EVENTS.map((event) => JSON.stringify(event))
     expect(data(text)?.map((line) => line.trim())).toEqual(
-      api === 'openai-chat' ? [...expected, '[DONE]'] : expected,
+      DONE.has(api) ? [...expected, '[DONE]'] : expected,
     )
     const isNamed = api !== 'openai-chat' && api !== 'gemini'
     expect(text.startsWith('event: a\n')).toBe(isNamed)

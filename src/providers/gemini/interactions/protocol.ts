@@ -1,0 +1,28 @@
+import { defineProvider } from '../../../model/define-provider.ts'
+import { decodePayload } from './decode.ts'
+import { decodeStream } from './decode-stream.ts'
+import { detect } from './detect.ts'
+import { encodeHistory } from './encode.ts'
+import { failureOfClient } from './fail.ts'
+import { loopback } from './loopback.ts'
+import { continuedBody, requestBody } from './request.ts'
+import { validateRequest } from './validate.ts'
+import { API, PROVIDER } from './wire.ts'
+
+/** The Interactions protocol, of the Developer API and of Vertex AI. */
+export const interactions = defineProvider({
+  api: API,
+  provider: PROVIDER,
+  version: 1,
+  title: 'Gemini Interactions',
+  history: { member: 'input', text: true, textItems: true },
+  detect,
+  decode: decodePayload,
+  decodeStream,
+  encode: encodeHistory,
+  requestBody,
+  continuedBody,
+  validate: validateRequest,
+  errors: failureOfClient,
+  loopback,
+})

@@ -1,0 +1,27 @@
+import { patientFetch } from './watched-fetch.ts'
+
+/** A key of the Developer API. Requests go out by `fetch`, and responses are read as bytes. */
+export interface KeyConnection {
+  readonly apiKey: string
+  /** Where the service is, without version; Google's when absent. */
+  readonly baseUrl?: string
+  /** The platform's, without a limit on silence, when absent. */
+  readonly fetch?: typeof fetch
+}
+
+const GOOGLE = 'https://generativelanguage.googleapis.com'
+
+/** Posts a body to a path of the service. The response is untouched, whatever its status. */
+export function postWithKey(
+  { apiKey, baseUrl = GOOGLE, fetch = patientFetch }: KeyConnection,
+  path: string,
+  body: object,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  return fetch(`${baseUrl.replace(/\/+$/, '')}/v1beta/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-goog-api-key': apiKey },
+    body: JSON.stringify(body),
+    ...(signal !== undefined && { signal }),
+  })
+}

@@ -51,7 +51,7 @@ describe('loopbackProvider', () => {
     expect(data(text)?.map((line) => line.trim())).toEqual(
       DONE.has(api) ? [...expected, '[DONE]'] : expected,
     )
-    const isNamed = api !== 'openai-chat' && api !== 'gemini'
+    const isNamed = !DONE.has(api) && api !== 'gemini'
     expect(text.startsWith('event: a\n')).toBe(isNamed)
     expect(server.requests).toMatchObject([{ body: { stream: true }, isStream: true }])
     expect(server.remaining).toBe(0)

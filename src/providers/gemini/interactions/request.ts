@@ -12,7 +12,10 @@ export type InteractionsBody = Interactions.CreateModelInteractionParamsNonStrea
 
 /** Anything else that a request takes, in the client's own words. */
 export type InteractionsParams = Partial<
-  Omit<InteractionsBody, 'input' | 'model' | 'stream' | 'tools'>
+  Omit<
+    Interactions.CreateModelInteractionParamsNonStreaming,
+    'input' | 'model' | 'stream' | 'tools'
+  >
 >
 
 /** The whole request: the conversation, what this round trip asks for, and the user's own settings. */

@@ -124,12 +124,10 @@ const asker = new TurnRunner({
 })
 // #region correct
 const shards = z.object({ shards: z.number() })
-let counted = await asker.run({ message: 'How many shards are there?', output: shards })
-if (counted.reason?.code === 'OUTPUT_REJECTED') {
-  // The conversation has the answer; the reason says what is wrong with it.
-  const { conversation, reason } = counted
-  counted = await asker.run({ conversation, message: reason.message, output: shards })
-}
+const counted = await asker.run({
+  message: 'How many shards are there?',
+  output: { schema: shards, attempts: 2 },
+})
 assert.deepEqual(counted.output, { shards: 3 })
 // #endregion correct
 

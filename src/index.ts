@@ -222,7 +222,7 @@ export type {
   UnfinishedTurn,
 } from './turn/limits/outcome.ts'
 export type { RepeatLimits } from './turn/limits/repeat-guard.ts'
-export type { OutputSchema } from './turn/loop/structured-output.ts'
+export type { OutputRequest, OutputSchema } from './turn/loop/structured-output.ts'
 export type { RecoverInput, ResumeInput, TurnInput } from './turn/loop/turn-input.ts'
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
 export type {

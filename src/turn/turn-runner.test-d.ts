@@ -25,6 +25,7 @@ expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
   | 'LATE_RESULT'
   | 'MODEL_FALLBACK'
   | 'MODEL_RETRY'
+  | 'OUTPUT_CORRECTION'
   | 'RESULT_TOO_LARGE'
   | 'THINKING_LEFT_OUT'
   | 'UNDECLARED_EFFECT'

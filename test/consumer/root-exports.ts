@@ -166,6 +166,7 @@ export const rootExports: PublicNames = {
     'ObservedEventName',
     'ObservedEvents',
     'OpenCallItem',
+    'OutputRequest',
     'OutputSchema',
     'PatternOptions',
     'PlacedMedia',

@@ -169,6 +169,7 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       (inputSchema) => subAgent({ ...tool, agent, inputSchema }),
       'undefined',
     ),
+    way('subAgent({ output })', (output) => subAgent({ ...tool, agent, output }), 'undefined'),
     way('subAgent({ mesage })', (mesage) => subAgent({ ...tool, agent, mesage } as never)),
   ],
   followConversation: [

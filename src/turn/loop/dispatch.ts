@@ -4,12 +4,13 @@ import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limi
 import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
 import { decide } from './decide.ts'
 import { type ResponseEnd, runResponse } from './run-response.ts'
+import { checkedOutput, correctionText, isRejected } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { countedUsage } from './turn-tally.ts'
 
 /** The loop: ask the executor, act on its decision, and repeat until there is an answer or a reason to stop. */
 export async function dispatch(turn: Turn): Promise<DispatchEnd> {
-  for (;;) {
+  for (let answers = 1; ; ) {
     const limit = await beginIteration(turn)
     if (limit !== undefined) return limit
     const { iteration } = turn.tally
@@ -28,8 +29,20 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     const usage = countedUsage(decision.usage)
     const calls = callsOf(decision).length
     turn.events.observed('iterationEnd', { iteration, calls, ...(usage && { usage }) })
-    if (end !== undefined) return end
+    if (end === undefined) continue
+    const checked = await checkedOutput(end, turn.answer, turn.interruption)
+    if (!isRejected(checked) || answers++ === turn.answer?.attempts) return checked
+    await askAgain(turn, checked)
   }
+}
+
+/** Tells the model why its answer does not fit, and observers that it is asked again. */
+async function askAgain({ log, settings, events }: Turn, { reason }: DispatchEnd): Promise<void> {
+  const message = reason?.message ?? ''
+  const parts = [{ type: 'text', text: correctionText(message) }] as const
+  const item = { type: 'message', role: 'user', parts } as const
+  await log.commit([{ kind: 'item', id: settings.ids(), item }])
+  events.observed('warning', { code: 'OUTPUT_CORRECTION', message })
 }
 
 /** Prepares the next request; gives the end of the turn if a limit is reached. */

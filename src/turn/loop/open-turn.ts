@@ -209,6 +209,7 @@ async function turnOn(
     interruption,
     guard,
     tally,
+    answer: output,
     opened: { end: state.end, gates, doubts },
     ctx,
     inner: settings.inner(outer),

@@ -1,6 +1,6 @@
 import type { Media } from '../../spool/media.ts'
 import type { GateAnswer } from '../gates/gate-answer.ts'
-import type { OutputSchema } from './structured-output.ts'
+import type { OutputRequest, OutputSchema } from './structured-output.ts'
 
 /** The input of a turn. */
 export interface TurnInput<S extends OutputSchema = OutputSchema> {
@@ -8,8 +8,8 @@ export interface TurnInput<S extends OutputSchema = OutputSchema> {
   readonly conversation?: string
   readonly message: string
   readonly attachments?: readonly Media[]
-  /** The schema of the answer. */
-  readonly output?: S
+  /** The schema of the answer, or `{ schema, attempts }`. */
+  readonly output?: OutputRequest<S>
   /** Aborts the turn; `null` means no signal, as for `fetch`. */
   readonly signal?: AbortSignal | null
 }
@@ -18,7 +18,7 @@ export interface TurnInput<S extends OutputSchema = OutputSchema> {
 export interface RecoverInput<S extends OutputSchema = OutputSchema> {
   readonly conversation: string
   /** The schema of the answer. Pass it again: the log does not hold it. */
-  readonly output?: S
+  readonly output?: OutputRequest<S>
   /**
    * Takes the conversation although the lease of its last runner has not expired. Use it when that process is known to be
    * dead. If it is alive, it can no longer write to the conversation.
@@ -33,7 +33,7 @@ export interface ResumeInput<S extends OutputSchema = OutputSchema> {
   readonly conversation: string
   readonly decisions: readonly GateAnswer[]
   /** The schema of the answer. Pass it again: the log does not hold it. */
-  readonly output?: S
+  readonly output?: OutputRequest<S>
   /** Aborts the turn; `null` means no signal, as for `fetch`. */
   readonly signal?: AbortSignal | null
 }

@@ -4,6 +4,7 @@ import type { CallScope } from '../call/call-scope.ts'
 import type { LogEnd } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import type { TurnRequest } from '../request/turn-request.ts'
+import type { OutputShape } from './structured-output.ts'
 import type { TurnTally } from './turn-tally.ts'
 
 /** A running turn: the scope of its calls, and what the loop needs in addition. */
@@ -13,6 +14,8 @@ export interface Turn extends CallScope {
   readonly request: TurnRequest
   /** Counts for the outcome. */
   readonly tally: TurnTally
+  /** The shape of the answer, if one was asked for. */
+  readonly answer: OutputShape | undefined
   /** Read when the conversation was opened. */
   readonly opened: {
     /** The end of its log. */

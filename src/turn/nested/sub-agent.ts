@@ -5,7 +5,7 @@ import type { TrustTier } from '../../core/trust.ts'
 import type { Gate, GateRequest } from '../../store/gate.ts'
 import type { InferArguments, InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
-import type { ToolContext } from '../../tools/tool-context.ts'
+import type { ToolContext, ToolOutput } from '../../tools/tool-context.ts'
 import {
   type CallSite,
   callSite,
@@ -18,7 +18,9 @@ import { EventBus } from '../events/event-bus.ts'
 import type { FunctionalEvents, ObservedEvents } from '../events/turn-events.ts'
 import type { TurnOutcome } from '../limits/outcome.ts'
 import { addUserMessage } from '../loop/begin-turn.ts'
+import type { TurnSeed } from '../loop/open-turn.ts'
 import { runTurn, type TurnPlan } from '../loop/run-turn.ts'
+import { type OutputRequest, type OutputShape, outputShape } from '../loop/structured-output.ts'
 import type { Turn } from '../loop/turn.ts'
 import {
   type RunnerSettings,
@@ -50,6 +52,8 @@ export interface SubAgentOptions<S extends InputSchema = InputSchema> {
   readonly inputSchema?: S
   /** The message for the inner turn; by default the `task`, or all arguments as JSON without one. */
   readonly message?: (args: InferArguments<S>) => string
+  /** The schema of its answer, or `{ schema, attempts }`: the call then gives JSON instead of text. */
+  readonly output?: OutputRequest
   readonly trust?: TrustTier
   readonly timeoutMs?: number
 }
@@ -73,6 +77,7 @@ export function subAgent<const S extends InputSchema = InputSchema>(
   const { inputSchema = TASK_SCHEMA } = options
   // Check the options when the tool is made, not when it is first called.
   runnerSettings(agent, innerTurns)
+  const output = options.output === undefined ? undefined : outputShape(options.output)
   const messageOf = options.message as ((args: unknown) => string) | undefined
   return new AgentTool(
     {
@@ -84,14 +89,23 @@ export function subAgent<const S extends InputSchema = InputSchema>(
       ...(trust !== undefined && { trust }),
       handler: (args, ctx) => {
         const message = messageOf?.(args) ?? taskOf(args)
-        return runNested(agent, message, ctx)
+        return runNested(agent, { message, output }, ctx)
       },
     },
     (outer) => nestedSettings(agent, outer),
   )
 }
 
-const OPTIONS = ['name', 'description', 'agent', 'inputSchema', 'message', 'trust', 'timeoutMs']
+const OPTIONS = [
+  'name',
+  'description',
+  'agent',
+  'inputSchema',
+  'message',
+  'output',
+  'trust',
+  'timeoutMs',
+]
 
 function checkSubAgent(options: unknown): void {
   requireOptions('subAgent', options, OPTIONS)
@@ -106,18 +120,25 @@ function taskOf(args: unknown): string {
   return typeof task === 'string' ? task : JSON.stringify(args)
 }
 
+interface NestedInput {
+  readonly message: string
+  readonly output: OutputShape | undefined
+}
+
 async function runNested(
   agent: TurnRunnerOptions,
-  message: string,
+  { message, output }: NestedInput,
   ctx: ToolContext,
-): Promise<string> {
+): Promise<ToolOutput> {
   const { signal, idempotencyKey: conversation } = ctx
   const site = callSite(ctx)
   const inner = site && new TurnInside(site, agent, conversation)
   const outcome = inner
-    ? await inner.run(message, signal)
-    : await runAlone(agent, planOf(message), { conversation, signal })
-  if (outcome.status === 'completed') return outcome.text
+    ? await inner.run({ message, output }, signal)
+    : await runAlone(agent, planOf(message), { conversation, signal, output })
+  if (outcome.status === 'completed') {
+    return output === undefined ? outcome.text : (outcome.output as ToolOutput)
+  }
   // The abort of the outer call ended it.
   signal.throwIfAborted()
   inner?.waitFor(outcome.gates)
@@ -129,7 +150,7 @@ async function runNested(
 function runAlone(
   agent: TurnRunnerOptions,
   plan: TurnPlan,
-  seed: { readonly conversation: string; readonly signal: AbortSignal },
+  seed: Pick<TurnSeed, 'conversation' | 'signal' | 'output'>,
 ): Promise<TurnOutcome> {
   const settings = runnerSettings(agent, innerTurns)
   return runTurn(settings, buses(), { turnId: settings.ids(), ...seed }, plan)
@@ -158,7 +179,7 @@ class TurnInside implements InnerTurn {
     this.#conversation = conversationInside(this.#outer.origin.conversation, key)
   }
 
-  async run(message: string, signal: AbortSignal): Promise<TurnOutcome> {
+  async run({ message, output }: NestedInput, signal: AbortSignal): Promise<TurnOutcome> {
     const [settings, conversation, parent] = [this.#settings, this.#conversation, this.#outer]
     const isAgain = await isNestedIn(settings.store, conversation, parent.origin.conversation)
     if (isAgain === false) throw notOurs(conversation)
@@ -173,7 +194,7 @@ class TurnInside implements InnerTurn {
       this.#isLeft = turn.log.state.open.size > 0
     }
     try {
-      const seed = { conversation, turnId: settings.ids(), signal, parent }
+      const seed = { conversation, turnId: settings.ids(), signal, parent, output }
       return await runTurn(settings, buses(parent), seed, { ...planOf(message), onEnd })
     } finally {
       this.#isRunning = false

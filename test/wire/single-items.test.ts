@@ -41,7 +41,14 @@ const singles = APIS.flatMap((api) =>
 )
 
 // Members that only the response form has, or that address a stored item.
-const RESPONSE_ONLY = new Set(['id', 'status', 'created_by', 'response_id', 'agent_reference'])
+const RESPONSE_ONLY = new Set([
+  'id',
+  'index',
+  'status',
+  'created_by',
+  'response_id',
+  'agent_reference',
+])
 
 /** True when some object in `value` has all members of `wanted` that a client may send. */
 function holds(value: unknown, wanted: object): boolean {

@@ -54,7 +54,7 @@ export function failureOfBody(
       : (known ?? codeOfStatus(status))
   return providerFailure(failure, {
     api,
-    message: typeof message === 'string' ? message : 'the response failed without saying why',
+    message: saidIn(message) ?? 'the response failed without saying why',
     ...(inside !== undefined && { status: inside }),
     ...(providerCode !== undefined && { providerCode }),
   })
@@ -79,6 +79,12 @@ export function failureOfClient(api: string, error: unknown): BobbinError {
     },
     error,
   )
+}
+
+/** Some servers put a list of what was wrong where others put a text. */
+function saidIn(message: unknown): string | undefined {
+  if (typeof message === 'string') return message
+  return typeof message === 'object' && message !== null ? JSON.stringify(message) : undefined
 }
 
 function asBody(body: unknown): ErrorBody {

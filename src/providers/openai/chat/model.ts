@@ -1,12 +1,20 @@
 import type OpenAI from 'openai'
 import type { ChatCompletionTool } from 'openai/resources/chat/completions'
+import { BobbinError } from '../../../core/error/error.ts'
 import { checkModelOptions } from '../../../model/check-model-options.ts'
 import type { Model } from '../../../model/model.ts'
 import { wireModel } from '../../../model/wire-model.ts'
 import { guardedOptions } from '../guarded-client.ts'
 import { chatWith } from './protocol.ts'
 import type { ChatParams } from './request.ts'
-import { CHAT_QUIRKS, type ChatQuirks } from './wire/quirks.ts'
+import type { ChatQuirks } from './wire/quirks.ts'
+import {
+  CHAT_SERVERS,
+  type ChatServerName,
+  isChatServer,
+  quirksFor,
+  serverAt,
+} from './wire/servers.ts'
 
 /** A client and a model of the Chat Completions API, and what every request carries along. */
 export interface ChatOptions {
@@ -21,7 +29,12 @@ export interface ChatOptions {
   readonly streaming?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
   readonly maxResponseBytes?: number
-  /** How a compatible server differs. */
+  /**
+   * Which compatible server it is. The client's base URL tells when absent; a server that is not known gets the
+   * tolerant default.
+   */
+  readonly server?: ChatServerName
+  /** How a compatible server differs. They win over what is known of `server`. */
   readonly quirks?: Partial<ChatQuirks>
 }
 
@@ -31,10 +44,11 @@ export function openaiChat(options: ChatOptions): Model {
     factory: 'openaiChat',
     members: ['chat.completions.create'],
     example: 'new OpenAI()',
-    options: ['quirks'],
+    options: ['quirks', 'server'],
   })
-  const { client, quirks, streaming = true, ...settings } = options
-  return wireModel(chatWith({ ...CHAT_QUIRKS, ...quirks }), {
+  const { client, quirks, server, streaming = true, ...settings } = options
+  if (server !== undefined && !isChatServer(server)) throw unknownServer(server)
+  return wireModel(chatWith(quirksFor(server ?? serverAt(client.baseURL), quirks)), {
     ...settings,
     endpoint: client.baseURL,
     modelFamily: familyOf(settings.model),
@@ -42,6 +56,13 @@ export function openaiChat(options: ChatOptions): Model {
     send: (body, how) =>
       client.chat.completions.create(body, guardedOptions(client, how)).asResponse(),
   })
+}
+
+function unknownServer(server: unknown): BobbinError {
+  const names = Object.keys(CHAT_SERVERS).map((name) => `\`${name}\``)
+  const rule = `must be one of ${names.join(', ')}, not \`${String(server)}\`; leave it out for any other server`
+  const message = `\`server\` of \`openaiChat\` ${rule}.`
+  return new BobbinError('E_INVALID_MODEL', message, { path: 'server', rule })
 }
 
 /** `gpt-5.4-2026-03-05` and `gpt-5.4` are one family. */

@@ -16,12 +16,12 @@ export type ChatParams = Omit<
 
 /** The whole body: the conversation, what this round trip asks for, and the user's own settings. */
 export function requestBody(
-  { model, part, request, params, stream, ...given }: BodyInput<ChatPart>,
-  { systemRole: role, streamUsage }: ChatQuirks,
+  { model, part, request, params = {}, stream, ...given }: BodyInput<ChatPart>,
+  quirks: ChatQuirks,
 ): ChatCompletionCreateParamsBase {
   const hostedTools = (given.hostedTools ?? []) as readonly ChatCompletionTool[]
-  const tools = [...functionsOf(request, hostedTools), ...hostedTools]
-  const { instructions, toolChoice, output } = request
+  const { systemRole: role, streamUsage } = quirks
+  const instructions = instructionsFor(request, quirks)
   const opening = instructions ? [{ role, content: instructions }] : []
   return {
     model,
@@ -30,24 +30,59 @@ export function requestBody(
       ...opening,
       ...part.messages,
     ] as unknown as ChatCompletionCreateParamsBase['messages'],
-    // Without tools the wire refuses the choice as well.
-    ...(tools.length > 0 && { tools }),
-    ...(tools.length > 0 &&
-      toolChoice !== undefined && {
-        tool_choice:
-          typeof toolChoice === 'string' ? toolChoice : toolNamed(toolChoice.tool, hostedTools),
-      }),
-    ...(output !== undefined && {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: output.name, schema: { ...output.schema } },
-      },
-    }),
+    ...toolMembers(request, hostedTools, quirks),
+    ...outputMember(request, quirks),
     ...(stream && streamUsage && { stream_options: { include_usage: true } }),
-    ...params,
+    ...renamed(params, quirks),
     stream,
   }
 }
+
+/** Without tools the wire refuses the choice as well. */
+function toolMembers(
+  request: ModelRequest,
+  hosted: readonly ChatCompletionTool[],
+  { namedToolChoice }: ChatQuirks,
+): Pick<ChatCompletionCreateParamsBase, 'tools' | 'tool_choice'> {
+  const tools = [...functionsOf(request, hosted), ...hosted]
+  const { toolChoice } = request
+  if (tools.length === 0) return {}
+  if (toolChoice === undefined || typeof toolChoice === 'string') {
+    return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) }
+  }
+  if (namedToolChoice) return { tools, tool_choice: toolNamed(toolChoice.tool, hosted) }
+  const named = tools.filter((tool) => nameOf(tool) === toolChoice.tool)
+  return { tools: named.length > 0 ? named : tools, tool_choice: 'required' }
+}
+
+function instructionsFor({ instructions, output }: ModelRequest, { outputFormat }: ChatQuirks) {
+  if (output === undefined || outputFormat === 'json_schema') return instructions
+  const schema = JSON.stringify(output.schema)
+  const wanted = `Answer with one JSON object that fits this JSON Schema, and nothing else: ${schema}`
+  return instructions ? `${instructions}\n\n${wanted}` : wanted
+}
+
+function outputMember(
+  { output }: ModelRequest,
+  { outputFormat }: ChatQuirks,
+): Pick<ChatCompletionCreateParamsBase, 'response_format'> {
+  if (output === undefined) return {}
+  if (outputFormat === 'json_object') return { response_format: { type: 'json_object' } }
+  const json_schema = { name: output.name, schema: { ...output.schema } }
+  return { response_format: { type: 'json_schema', json_schema } }
+}
+
+function renamed(params: object, { renames }: ChatQuirks): object {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      (Object.hasOwn(renames, name) && renames[name]) || name,
+      value,
+    ]),
+  )
+}
+
+const nameOf = (tool: ChatCompletionTool) =>
+  tool.type === 'custom' ? tool.custom.name : tool.function.name
 
 function toolNamed(
   name: string,
@@ -62,9 +97,7 @@ function functionsOf(
   hosted: readonly ChatCompletionTool[],
 ): ChatCompletionTool[] {
   // A tool of ours that handles a custom tool is declared by the latter.
-  const declared = new Set(
-    hosted.map((tool) => (tool.type === 'custom' ? tool.custom.name : tool.function.name)),
-  )
+  const declared = new Set(hosted.map(nameOf))
   return tools
     .filter(({ name }) => !declared.has(name))
     .map(({ name, description, inputSchema }) => ({

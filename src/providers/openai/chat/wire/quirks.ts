@@ -19,6 +19,12 @@ export interface ChatQuirks {
   readonly echoes: readonly string[]
   /** Whether `stream_options` may ask for the token counts of a stream. */
   readonly streamUsage: boolean
+  /** Whether `tool_choice` may name a tool. Otherwise that tool is the only one offered, and required. */
+  readonly namedToolChoice: boolean
+  /** How structured output is asked for. With `json_object` the instructions hold the schema. */
+  readonly outputFormat: 'json_schema' | 'json_object'
+  /** Members of `params` that the server knows under another name. */
+  readonly renames: Readonly<Record<string, string>>
 }
 
 /** The longest id of its own that the protocol takes back. */
@@ -40,6 +46,9 @@ export const CHAT_QUIRKS: ChatQuirks = {
   emptyContent: null,
   echoes: ['extra_content', 'reasoning_content', 'reasoning', 'reasoning_details', 'prefix'],
   streamUsage: true,
+  namedToolChoice: true,
+  outputFormat: 'json_schema',
+  renames: {},
 }
 
 /** The members in which servers send reasoning, in the order in which the first one is read. */

@@ -25,18 +25,19 @@ describe('checkModelOptions', () => {
   })
 
   it.each(FACTORIES)('refuses to make %s of another client, or none', (name, make, _, other) => {
-    for (const options of [
-      undefined,
-      {},
-      { client: other, model: 'm' },
-      { client: 'key', model: 'm' },
-    ]) {
+    const own = `^\`client\` of \`${name}\` must be the provider's own: \`new \\w+\\(.*\\)\`\\.$`
+    // Where a key may stand for the client, one of them is missing.
+    const none = name === 'gemini' ? '^`apiKey` of `gemini` must be a key, or give a client: ' : own
+    for (const [options, message] of [
+      [undefined, none],
+      [{}, none],
+      [{ client: other, model: 'm' }, own],
+      [{ client: 'key', model: 'm' }, own],
+    ] as const) {
       expect(() => make(options as never)).toThrow(
         expect.objectContaining({
           code: 'E_INVALID_MODEL',
-          message: expect.stringMatching(
-            `^\`client\` of \`${name}\` must be the provider's own: \`new \\w+\\(.*\\)\`\\.$`,
-          ) as string,
+          message: expect.stringMatching(message) as string,
         }),
       )
     }

@@ -3,20 +3,20 @@ import type { Finish } from '../../src/model/events/model-event.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../../src/model/model.ts'
 import type { HistoryItem } from '../../src/records/history-item.ts'
 import { type LoopbackScript, loopbackProvider } from '../../src/testing/index.ts'
-import { type WireApi, wire } from '../../src/wire/index.ts'
+import { wire } from '../../src/wire/index.ts'
 import type { ModelSettings } from './model-sample.ts'
 import { samplesOf } from './provider-samples.ts'
 
 /** A model with its official client, at a loopback server that plays these exchanges in order. */
 export async function connectModel(
-  api: WireApi,
+  way: string,
   exchanges: readonly LoopbackScript[],
   settings?: ModelSettings,
 ) {
+  const { api, open: connect } = samplesOf(way)
   const server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
   onTestFinished(() => server.close())
-  const open = (others: ModelSettings = {}) =>
-    samplesOf(api).open(server.url, { ...settings, ...others })
+  const open = (others: ModelSettings = {}) => connect(server.url, { ...settings, ...others })
   const bodies = () => server.requests.map(({ body }) => body as Readonly<Record<string, unknown>>)
   return { server, model: open(), open, bodies }
 }

@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { type LoopbackExchange, loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import type { WireApi } from '../../src/wire/index.ts'
-import { APIS, samplesOf } from './provider-samples.ts'
+import { samplesOf, WAYS } from './provider-samples.ts'
 
 /** A turn with two tools, whose names a response may confuse. */
 async function play(
-  api: WireApi,
+  way: string,
   exchanges: readonly LoopbackExchange[],
   streaming: boolean,
   retries = 0,
 ) {
+  const { api, open } = samplesOf(way)
   const server = await loopbackProvider({ api, exchanges })
   onTestFinished(() => server.close())
   const ran: string[] = []
@@ -28,7 +28,7 @@ async function play(
       },
     })
   const runner = new TurnRunner({
-    model: samplesOf(api).open(server.url, { streaming }),
+    model: open(server.url, { streaming }),
     tools: [tool('read'), tool('wipe')],
     testing: { sleep: async () => {} },
     retries,
@@ -40,8 +40,8 @@ async function play(
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 const doubled = (value: unknown, from: string, to: string) => textOf(value).replace(from, to)
 
-describe.each(APIS)('a key that occurs twice over %s', (api) => {
-  const script = samplesOf(api).script
+describe.each(WAYS)('a key that occurs twice over %s', (way) => {
+  const { script } = samplesOf(way)
   const call = { id: 'call_1', tool: 'read', args: '{"sum":1}' }
   const answer = { events: script.answer('fine'), body: script.unstreamed.answer('fine') }
   const exchangeOf = (from: string, to: string): LoopbackExchange => ({
@@ -58,7 +58,7 @@ describe.each(APIS)('a key that occurs twice over %s', (api) => {
     const twice = exchangeOf('"name":"read"', `"name":"read","${key}":"wipe"`)
     expect(textOf(twice.events)).toContain('wipe')
     expect(twice.body).toContain('wipe')
-    const { outcome, ran } = await play(api, [twice, answer], streaming)
+    const { outcome, ran } = await play(way, [twice, answer], streaming)
     expect(ran).toEqual([])
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -69,7 +69,7 @@ describe.each(APIS)('a key that occurs twice over %s', (api) => {
 
   it('is tried again like any broken response', async () => {
     const twice = exchangeOf('"name":"read"', '"name":"read","name":"wipe"')
-    const { outcome, ran } = await play(api, [twice, answer], true, 1)
+    const { outcome, ran } = await play(way, [twice, answer], true, 1)
     expect({ ran, text: outcome.text }).toEqual({ ran: [], text: 'fine' })
   })
 
@@ -81,7 +81,7 @@ describe.each(APIS)('a key that occurs twice over %s', (api) => {
         events: script.answer('fine').map(own),
         body: own(script.unstreamed.answer('fine')),
       }
-      const { outcome } = await play(api, [said], streaming)
+      const { outcome } = await play(way, [said], streaming)
       expect(outcome).toMatchObject({ status: 'completed', text: 'fine' })
     },
   )

@@ -4,15 +4,15 @@ import { isBobbinError } from '../../src/core/error/error.ts'
 import type { LoopbackExchange } from '../../src/testing/index.ts'
 import { connectModel, finishOf, settled } from './connect-model.ts'
 import { REQUEST, SECRET } from './model-sample.ts'
-import { APIS, samplesOf } from './provider-samples.ts'
+import { samplesOf, WAYS } from './provider-samples.ts'
 
-describe.each(APIS)('a model of %s', (api) => {
-  const sample = samplesOf(api).model
+describe.each(WAYS)('a model of %s', (way) => {
+  const { api, model: sample } = samplesOf(way)
   const { ask, answer, model: name } = sample
   // The client of Gemini reads responses itself and gives parsed objects.
-  const readsBytes = api !== 'gemini'
+  const readsBytes = way !== 'gemini'
   const connect = (exchanges: readonly LoopbackExchange[], streaming = true) =>
-    connectModel(api, exchanges, { model: name, streaming })
+    connectModel(way, exchanges, { model: name, streaming })
   const failing = async (exchange: LoopbackExchange, streaming = true) => {
     const { model } = await connect([exchange], streaming)
     return finishOf(model, REQUEST)
@@ -65,7 +65,7 @@ describe.each(APIS)('a model of %s', (api) => {
 
   it('sends hosted tools and parameters, which win', async () => {
     const { settings, request, body } = sample.custom
-    const { model, bodies } = await connectModel(api, [answer], { ...settings, streaming: false })
+    const { model, bodies } = await connectModel(way, [answer], { ...settings, streaming: false })
     await finishOf(model, { ...REQUEST, ...request })
     expect(bodies()).toEqual([body])
   })

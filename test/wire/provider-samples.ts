@@ -16,6 +16,8 @@ export interface ProviderSamples {
   readonly path: string
   /** A model with its official client. */
   open(url: string, settings?: ModelSettings): Model
+  /** Other ways to the same server, by a name for each. */
+  readonly otherWays?: Readonly<Record<string, (url: string, settings?: ModelSettings) => Model>>
   /** How its own client would write a conversation: the list that its request holds. */
   history(steps: readonly Step[]): Json[]
   /** One response with a call of `t` under each id, and then the results in the same order: `result 0`, … */
@@ -40,13 +42,24 @@ async function loadSamples(): Promise<readonly ProviderSamples[]> {
 }
 
 const all = await loadSamples()
+const byName = new Map(
+  all.flatMap((samples) => [
+    [samples.api, samples] as const,
+    ...Object.entries(samples.otherWays ?? {}).map(
+      ([way, open]) => [`${samples.api} ${way}`, { ...samples, open }] as const,
+    ),
+  ]),
+)
 
 /** The protocols that have samples. */
 export const APIS: readonly string[] = all.map(({ api }) => api)
 
-/** The samples of one protocol. */
-export function samplesOf(api: string): ProviderSamples {
-  const found = all.find((samples) => samples.api === api)
-  if (found === undefined) throw new Error(`no folder of src/providers has samples of ${api}`)
+/** The same, and the other ways to them. */
+export const WAYS: readonly string[] = [...byName.keys()]
+
+/** The samples of one protocol, or of another way to it. */
+export function samplesOf(name: string): ProviderSamples {
+  const found = byName.get(name)
+  if (found === undefined) throw new Error(`no folder of src/providers has samples of ${name}`)
   return found
 }

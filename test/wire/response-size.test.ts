@@ -9,9 +9,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { gemini } from '../../src/providers/gemini/index.ts'
 import { openaiChat } from '../../src/providers/openai/index.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import type { WireApi } from '../../src/wire/index.ts'
 import { REQUEST } from './model-sample.ts'
-import { APIS, samplesOf } from './provider-samples.ts'
+import { samplesOf, WAYS } from './provider-samples.ts'
 
 const MEGABYTE = 1024 * 1024
 /** A server that would send this much has been stopped in time if it sent less. */
@@ -54,9 +53,9 @@ async function flood({ status = 200, type = 'application/json', ...how }: Flood)
 }
 
 /** What a model does with it, and how far the memory of the process grew meanwhile. */
-async function receive(api: WireApi, how: Flood, streaming: boolean) {
+async function receive(way: string, how: Flood, streaming: boolean) {
   const { url, counts } = await flood(how)
-  const model = samplesOf(api).open(url, { streaming, maxResponseBytes: MEGABYTE })
+  const model = samplesOf(way).open(url, { streaming, maxResponseBytes: MEGABYTE })
   const before = process.memoryUsage().rss
   let grown = 0
   const watch = setInterval(() => {
@@ -86,9 +85,11 @@ const FLOODS: readonly [string, Flood, boolean][] = [
   ['an error body that says to try again', { status: 503, type: 'text/plain' }, true],
 ]
 
-describe.each(APIS)('a response of %s without end', (api) => {
+describe.each(WAYS)('a response of %s without end', (way) => {
+  const { api, open } = samplesOf(way)
+
   it.each(FLOODS)('is given up when it is %s', async (_, how, streaming) => {
-    const { error, counts, grown } = await receive(api, how, streaming)
+    const { error, counts, grown } = await receive(way, how, streaming)
     expect(error).toMatchObject({
       code: 'E_RESPONSE_TOO_LARGE',
       data: { api, maxResponseBytes: MEGABYTE },
@@ -101,7 +102,7 @@ describe.each(APIS)('a response of %s without end', (api) => {
   it('fails the turn and is not asked for again', async () => {
     const { url, counts } = await flood({ ...event, opening: 'data: ' })
     const runner = new TurnRunner({
-      model: samplesOf(api).open(url, { maxResponseBytes: MEGABYTE }),
+      model: open(url, { maxResponseBytes: MEGABYTE }),
       retries: 3,
     })
     const outcome = await runner.run({ message: 'go' })

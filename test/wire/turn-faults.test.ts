@@ -4,16 +4,17 @@ import type { LoopbackExchange } from '../../src/testing/index.ts'
 import { eventRecorder, loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
-import { type Decoded, type WireApi, wire } from '../../src/wire/index.ts'
-import { APIS, samplesOf } from './provider-samples.ts'
+import { type Decoded, wire } from '../../src/wire/index.ts'
+import { samplesOf, WAYS } from './provider-samples.ts'
 import type { ScriptedCall } from './wire-script.ts'
 
 /** A turn over HTTP, through the official client, with a tool that must not run by mistake. */
 async function play(
-  api: WireApi,
+  way: string,
   exchanges: readonly LoopbackExchange[],
   { streaming = true, ...options }: { limits?: { timeMs: number }; streaming?: boolean } = {},
 ) {
+  const { api, open } = samplesOf(way)
   const { validate } = wire(api)
   const server = await loopbackProvider({ api, exchanges, validate })
   onTestFinished(() => server.close())
@@ -29,7 +30,7 @@ async function play(
     },
   }) as Tool
   const runner = new TurnRunner({
-    model: samplesOf(api).open(server.url, { streaming }),
+    model: open(server.url, { streaming }),
     tools: [pay],
     policy: 'open',
     testing: { sleep: async () => {} },
@@ -50,8 +51,8 @@ const call = (more: Partial<ScriptedCall> = {}): ScriptedCall => ({
   ...more,
 })
 
-describe.each(APIS)('a turn over %s', (api) => {
-  const script = samplesOf(api).script
+describe.each(WAYS)('a turn over %s', (way) => {
+  const { api, script } = samplesOf(way)
   const events = script.calls([call()])
   const { terminal, whole } = script
   const ANSWER: LoopbackExchange = { events: script.answer('fine') }
@@ -62,7 +63,7 @@ describe.each(APIS)('a turn over %s', (api) => {
     const { unstreamed } = script
     const bodies = [{ body: unstreamed.call(call()) }, { body: unstreamed.answer('fine') }]
     const exchanges = streaming ? [{ events }, ANSWER] : bodies
-    const { outcome, paid, ids, violations, server } = await play(api, exchanges, { streaming })
+    const { outcome, paid, ids, violations, server } = await play(way, exchanges, { streaming })
     expect(server.requests.map(({ isStream }) => isStream)).toEqual([streaming, streaming])
     expect(JSON.stringify(server.requests[1]?.body)).toContain('paid')
     expect(paid).toEqual([{ sum: 1 }])
@@ -97,7 +98,7 @@ describe.each(APIS)('a turn over %s', (api) => {
     { name: 'holds a call that is corrupted', fault: { type: 'corrupt', at: whole } as const },
     { name: 'is not UTF-8', fault: { type: 'invalid-utf8', at: whole } as const },
   ])('never runs a call of a stream that $name, and reports it', async ({ fault }) => {
-    const { outcome, paid, recorder, violations } = await play(api, [{ events, fault }, ANSWER])
+    const { outcome, paid, recorder, violations } = await play(way, [{ events, fault }, ANSWER])
     expect(paid).toEqual([])
     expect(violations).toEqual([])
     expect(outcome.toolCalls).toEqual([])
@@ -127,7 +128,7 @@ describe.each(APIS)('a turn over %s', (api) => {
         ]
       : []),
   ])('never runs a call when $name, and settles it as refused', async ({ exchange }) => {
-    const { outcome, paid, recorder, violations } = await play(api, [{ events: exchange }, ANSWER])
+    const { outcome, paid, recorder, violations } = await play(way, [{ events: exchange }, ANSWER])
     expect(paid).toEqual([])
     expect(violations).toEqual([])
     expect(outcome.toolCalls).toMatchObject([{ tool: 'pay', settlement: 'refused' }])
@@ -138,7 +139,7 @@ describe.each(APIS)('a turn over %s', (api) => {
 
   it('never runs a call of a stream that stalls for good; the time limit ends the turn', async () => {
     const exchange: LoopbackExchange = { events, fault: { type: 'stall', at: terminal } }
-    const { outcome, paid } = await play(api, [exchange], { limits: { timeMs: 300 } })
+    const { outcome, paid } = await play(way, [exchange], { limits: { timeMs: 300 } })
     expect(outcome).toMatchObject({
       status: 'stopped',
       reason: { code: 'MAX_TIME' },
@@ -151,7 +152,7 @@ describe.each(APIS)('a turn over %s', (api) => {
     'runs nothing but what was asked, and that once, when event %i comes twice or late',
     async (at) => {
       for (const type of ['duplicate', 'reorder'] as const) {
-        const { paid, violations } = await play(api, [{ events, fault: { type, at } }, ANSWER])
+        const { paid, violations } = await play(way, [{ events, fault: { type, at } }, ANSWER])
         // A chunk that is a whole call counts as another call when it comes again: it has no mark.
         const most = hasText ? 1 : 2
         expect(paid.length).toBeLessThanOrEqual(most)
@@ -163,7 +164,7 @@ describe.each(APIS)('a turn over %s', (api) => {
 
   it('tells two calls under one id apart', async () => {
     const two = script.calls([call(), call({ args: '{"sum":2}' })])
-    const { outcome, paid, ids, violations } = await play(api, [{ events: two }, ANSWER])
+    const { outcome, paid, ids, violations } = await play(way, [{ events: two }, ANSWER])
     expect(paid).toEqual([{ sum: 1 }, { sum: 2 }])
     expect(ids).toEqual(['call_1 ok', 'call_1~2 ok'])
     expect(violations).toEqual([])
@@ -172,7 +173,7 @@ describe.each(APIS)('a turn over %s', (api) => {
 
   it('keeps ids unique when every response has the same', async () => {
     const again = (sum: number) => ({ events: script.calls([call({ args: `{"sum":${sum}}` })]) })
-    const played = await play(api, [again(1), again(2), again(3), ANSWER])
+    const played = await play(way, [again(1), again(2), again(3), ANSWER])
     expect(played.ids).toEqual(['call_1 ok', 'call_1~2 ok', 'call_1~3 ok'])
     expect(played.paid).toEqual([{ sum: 1 }, { sum: 2 }, { sum: 3 }])
     expect(played.violations).toEqual([])
@@ -184,7 +185,7 @@ describe.each(APIS)('a turn over %s', (api) => {
       const { id: _, ...rest } = call({ args: `{"sum":${sum}}` })
       return { ...rest, ...(id !== undefined && { id }) }
     })
-    const played = await play(api, [{ events: script.calls(two) }, ANSWER])
+    const played = await play(way, [{ events: script.calls(two) }, ANSWER])
     expect(played.paid).toEqual([{ sum: 1 }, { sum: 2 }])
     const minted = /^(bob_\S{22}|fc_\d) ok$/
     expect(played.ids).toEqual([expect.stringMatching(minted), expect.stringMatching(minted)])
@@ -197,7 +198,7 @@ describe.each(APIS)('a turn over %s', (api) => {
     'refuses a call of a tool named `%s` and continues',
     async (tool) => {
       const asking = { events: script.calls([call({ tool })]) }
-      const played = await play(api, [asking, ANSWER])
+      const played = await play(way, [asking, ANSWER])
       expect(played.paid).toEqual([])
       expect(played.ids).toEqual(['call_1 refused'])
       expect(played.outcome.status).toBe('completed')
@@ -207,7 +208,7 @@ describe.each(APIS)('a turn over %s', (api) => {
 
   it('refuses arguments that nest 20,000 deep and continues', async () => {
     const deep = `{"sum":1,"more":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
-    const played = await play(api, [{ events: script.calls([call({ args: deep })]) }, ANSWER])
+    const played = await play(way, [{ events: script.calls([call({ args: deep })]) }, ANSWER])
     expect(played.paid).toEqual([])
     expect(played.violations).toEqual([])
     expect(played.ids).toEqual(['call_1 refused'])
@@ -216,7 +217,7 @@ describe.each(APIS)('a turn over %s', (api) => {
 
   it('refuses 5 MB of arguments and does not send them back', async () => {
     const args = `{"sum":1,"more":"${'x'.repeat(5_000_000)}"}`
-    const played = await play(api, [{ events: script.calls([call({ args })]) }, ANSWER])
+    const played = await play(way, [{ events: script.calls([call({ args })]) }, ANSWER])
     expect(played.paid).toEqual([])
     expect(played.ids).toEqual(['call_1 refused'])
     expect(played.outcome.status).toBe('completed')

@@ -22,6 +22,8 @@ export function postWithKey(
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-goog-api-key': apiKey },
     body: JSON.stringify(body),
+    // Another host must not get the key.
+    redirect: 'error',
     ...(signal !== undefined && { signal }),
   })
 }

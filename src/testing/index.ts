@@ -8,6 +8,8 @@ export {
   type LoopbackScript,
   loopbackProvider,
 } from './loopback/loopback-provider.ts'
+export type { LoopbackRecord } from './loopback/recorder.ts'
+export type { LoopbackRecording } from './loopback/recording.ts'
 export {
   type ScriptedModel,
   type ScriptedPart,

@@ -127,7 +127,14 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
     ),
   ],
   openaiResponses: modelWays(openaiResponses, openai),
-  openaiChat: modelWays(openaiChat, openai),
+  openaiChat: [
+    ...modelWays(openaiChat, openai),
+    way(
+      'openaiChat({ server })',
+      (server) => openaiChat({ client: openai, model: 'm', server }),
+      'undefined',
+    ),
+  ],
   foundry: modelWays(foundry, openai),
   anthropicMessages: modelWays(anthropicMessages, new Anthropic({ apiKey: 'k' })),
   gemini: modelWays(gemini, new GoogleGenAI({ apiKey: 'k' })),
@@ -141,6 +148,13 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
       'loopbackProvider({ exchanges: [value] })',
       (value) => loopback({ exchanges: [value] }),
       ...(['object', 'list', 'list of null', 'function', 'date', 'map'] as const),
+    ),
+    way('loopbackProvider({ record })', (record) => loopbackProvider({ api, record })),
+    way(
+      'loopbackProvider({ record: { directory } })',
+      (directory) =>
+        loopbackProvider({ api, record: { upstream: 'http://127.0.0.1:1', directory } }),
+      ...(['undefined', 'text'] as const),
     ),
     way(
       'loopbackProvider({ validate })',

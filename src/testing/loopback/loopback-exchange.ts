@@ -11,7 +11,7 @@ export interface LoopbackExchange {
   /** The answer to a streaming request: parsed events, or strings that are sent as they are. */
   readonly events?: readonly unknown[]
   /** A recorded stream, byte for byte, in place of `events`. */
-  readonly recording?: string | Uint8Array
+  readonly recording?: string | Uint8Array | { readonly base64: string }
   readonly fault?: LoopbackFault
   /** Sends the bytes in pieces of this size, whatever the events are. */
   readonly chunkBytes?: number

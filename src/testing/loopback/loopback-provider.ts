@@ -8,6 +8,8 @@ import type { Violation } from '../../wire/index.ts'
 import { boundThinking } from './bound-thinking.ts'
 import type { LoopbackExchange, LoopbackRequest, RequestMemory } from './loopback-exchange.ts'
 import { rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
+import { type LoopbackRecord, Recorder } from './recorder.ts'
+import { bytesOf, type LoopbackRecording } from './recording.ts'
 
 /** A scripted answer, or a function that makes it from the request. */
 export type LoopbackScript =
@@ -18,8 +20,13 @@ export type LoopbackScript =
 export interface LoopbackOptions {
   /** A protocol of this package by name, or the definition of any. */
   readonly api: WireApi | ProviderDefinition
-  /** Answers in order; one request takes one. */
-  readonly exchanges: readonly LoopbackScript[]
+  /** Answers in order; one request takes one. Left out where a real server is recorded. */
+  readonly exchanges?: readonly LoopbackScript[]
+  /**
+   * Passes requests on to this real server and writes each exchange to a file, without keys and without what names a
+   * person. A text is its base URL.
+   */
+  readonly record?: string | LoopbackRecord
   /** The provider's rules, usually `wire(api).validate`. */
   validate?(payload: unknown): readonly Violation[]
 }
@@ -37,6 +44,8 @@ export interface LoopbackProvider {
   readonly requests: readonly LoopbackRequest[]
   /** How many exchanges no request has used yet. */
   readonly remaining: number
+  /** What was recorded so far, in the order in which the answers ended. */
+  readonly recordings: readonly LoopbackRecording[]
   /** Drops all connections and stops. */
   close(): Promise<void>
 }
@@ -45,8 +54,14 @@ export interface LoopbackProvider {
 export async function loopbackProvider(options: LoopbackOptions): Promise<LoopbackProvider> {
   const { api, protocol } = checkLoopback(options)
   const requests: LoopbackRequest[] = []
-  const scripts = [...options.exchanges]
-  const memory = MEMORIES[api]?.()
+  const { record } = options
+  const scripts = [...(options.exchanges ?? [])]
+  // A real server has a memory of its own.
+  const memory = record === undefined ? MEMORIES[api]?.() : undefined
+  const recorder =
+    record === undefined
+      ? undefined
+      : new Recorder(typeof record === 'string' ? { upstream: record } : record)
 
   async function exchangeFor(request: LoopbackRequest): Promise<LoopbackExchange> {
     const [first] = request.violations
@@ -64,11 +79,13 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
   }
 
   const server = createServer((incoming, response) => {
-    const path = new URL(incoming.url ?? '/', 'http://loopback').pathname
+    const url = new URL(incoming.url ?? '/', 'http://loopback')
+    const path = url.pathname
     const answer = async () => {
       const parts: Buffer[] = []
       for await (const part of incoming) parts.push(part as Buffer)
-      const body = parsed(Buffer.concat(parts).toString('utf8'))
+      const bytes = Buffer.concat(parts)
+      const body = parsed(bytes.toString('utf8'))
       if (incoming.method !== 'POST' || !protocol.route.test(path)) {
         const message = `\`${incoming.method} ${path}\` is not a route of \`${api}\`.`
         return send(response, protocol, refusal(protocol, 404, message), false)
@@ -79,6 +96,10 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
       const violations = [...(options.validate?.(body) ?? []), ...remembered]
       const request = { path, headers, body, isStream, violations }
       requests.push(request)
+      if (recorder !== undefined && violations.length === 0) {
+        const { basePath } = protocol
+        return recorder.pass({ api, request, headers, url, body: bytes, response, basePath })
+      }
       await send(response, protocol, await exchangeFor(request), isStream)
     }
     // A client that hangs up is not an error; an error in the script must be seen.
@@ -95,6 +116,7 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
   return {
     url: `http://127.0.0.1:${port}${protocol.basePath}`,
     requests,
+    recordings: recorder?.recordings ?? [],
     get remaining() {
       return scripts.length
     },
@@ -110,19 +132,39 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
 function checkLoopback(options: LoopbackOptions) {
   const refuse = (path: string, rule: string) => wrongInput('loopbackProvider', path, rule)
   if (!isObject(options)) throw refuse('', 'must be an object: `{ api, exchanges }`')
-  const { exchanges, validate }: { readonly exchanges?: unknown; readonly validate?: unknown } =
-    options
+  const { exchanges, record, validate } = options as {
+    readonly [name in 'exchanges' | 'record' | 'validate']?: unknown
+  }
   const { api, loopback } = definitionOf(options.api, { by: 'loopbackProvider' })
   if (loopback === undefined) throw refuse('api', 'must be a definition that has `loopback`')
-  if (!Array.isArray(exchanges)) throw refuse('exchanges', 'must be a list; it may be empty')
-  const misfitting = exchanges.findIndex((each) => !isObject(each) && typeof each !== 'function')
-  if (misfitting !== -1) {
-    throw refuse(`exchanges[${misfitting}]`, 'must be an exchange, or a function that makes one')
-  }
+  if (record === undefined) checkExchanges(exchanges, refuse)
+  else if (exchanges !== undefined) throw refuse('exchanges', 'must be left out beside `record`')
+  else checkRecord(record, refuse)
   if (validate !== undefined && typeof validate !== 'function') {
     throw refuse('validate', 'must be a function of a payload, such as `wire(api).validate`')
   }
   return { api, protocol: loopback }
+}
+
+type Refuse = (path: string, rule: string) => Error
+
+function checkExchanges(exchanges: unknown, refuse: Refuse): void {
+  if (!Array.isArray(exchanges)) throw refuse('exchanges', 'must be a list; it may be empty')
+  const misfitting = exchanges.findIndex((each) => !isObject(each) && typeof each !== 'function')
+  if (misfitting === -1) return
+  throw refuse(`exchanges[${misfitting}]`, 'must be an exchange, or a function that makes one')
+}
+
+function checkRecord(record: unknown, refuse: Refuse): void {
+  const { upstream, directory } = (isObject(record) ? record : { upstream: record }) as {
+    readonly [name in 'upstream' | 'directory']?: unknown
+  }
+  if (typeof upstream !== 'string' || !/^https?:\/\//.test(upstream) || !URL.canParse(upstream)) {
+    throw refuse('record', 'must be the base URL of a real server, or `{ upstream, directory? }`')
+  }
+  if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
+    throw refuse('record.directory', 'must be the path of a folder')
+  }
 }
 
 function parsed(text: string): unknown {
@@ -188,9 +230,6 @@ function streamFrames(
   const frames = events.map((event) => bytesOf(protocol.frame(event)))
   return protocol.trailer === undefined ? frames : [...frames, bytesOf(protocol.trailer)]
 }
-
-const bytesOf = (data: string | Uint8Array): Buffer =>
-  typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)
 
 /** Cuts a recording after each blank line, so that faults can count events in it. */
 function recordedFrames(bytes: Buffer): readonly Uint8Array[] {

@@ -1,4 +1,5 @@
 import type { LoopbackExchange } from './loopback-exchange.ts'
+import { bytesOf } from './recording.ts'
 
 /** A block of the Messages protocol, as it stands on the wire. */
 export type WireBlock = Readonly<Record<string, unknown>>
@@ -15,7 +16,12 @@ function eventsOf({ events, recording }: LoopbackExchange): readonly WireBlock[]
   const all: readonly unknown[] =
     recording === undefined
       ? (events ?? [])
-      : Array.from(textOf(recording).matchAll(/^data: ?(.*)$/gm), ([, data]) => data)
+      : Array.from(
+          bytesOf(recording)
+            .toString()
+            .matchAll(/^data: ?(.*)$/gm),
+          ([, data]) => data,
+        )
   return all.flatMap((event): WireBlock[] => {
     const value = typeof event === 'string' ? parsed(event) : event
     return typeof value === 'object' && value !== null ? [{ ...value }] : []
@@ -23,9 +29,6 @@ function eventsOf({ events, recording }: LoopbackExchange): readonly WireBlock[]
 }
 
 const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-const textOf = (recording: string | Uint8Array) =>
-  typeof recording === 'string' ? recording : Buffer.from(recording).toString('utf8')
 
 function streamedBlocks(events: readonly WireBlock[]): WireBlock[] {
   const blocks = new Map<unknown, Record<string, unknown>>()

@@ -12,6 +12,9 @@ export interface RenderedMessage {
   readonly trust: TrustTier
 }
 
+/** Tells the model that its own text is not whole. */
+const CUT_OFF = '[This answer was cut off here: the turn ended before it was complete.]'
+
 /** A message as the model sees it: what a person wrote cannot spell our tag, attachments are announced. */
 export function renderMessage(
   message: Message,
@@ -21,6 +24,7 @@ export function renderMessage(
   const text = content?.text ?? ''
   const parts: RenderedPart[] = []
   if (text !== '') parts.push({ type: 'text', text: role === 'user' ? escapeTagName(text) : text })
+  if (message.partial) parts.push({ type: 'text', text: CUT_OFF })
   const media = mediaParts(attachments, {
     several: true,
     savesRoom: false,

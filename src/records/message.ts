@@ -27,6 +27,7 @@ const fields = v.strictObject({
   identity: v.optional(identityField),
   providerData: v.optional(providerDataField),
   response: v.optional(idField),
+  partial: v.optional(v.literal(true, 'must be true, or be left out')),
   createdAt: dateField,
   updatedAt: v.optional(dateField),
 })
@@ -69,6 +70,8 @@ export class Message
   declare readonly providerData?: ProviderData | undefined
   /** The model response that it came from; items of one response are sent together. */
   declare readonly response?: string | undefined
+  /** Set on text of a model that was cut off: its turn was stopped, or failed. */
+  declare readonly partial?: true | undefined
   declare readonly createdAt: DateTime<true>
   declare readonly updatedAt: DateTime<true>
 

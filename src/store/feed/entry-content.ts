@@ -77,10 +77,12 @@ function endContent({ status, reason, usage }: TurnEnd): FeedContent {
   return { type: 'turnEnd', status, ...(reason && { reason }), ...(usage && { usage }) }
 }
 
-function messageContent({ id, role, content, attachments, response }: Message): FeedContent {
+function messageContent(message: Message): FeedContent {
+  const { id, role, content, attachments, response, partial } = message
   const text = content?.text ?? ''
   const media = attachments.length > 0 && { attachments }
-  return { type: 'message', id, text, role, isComplete: true, ...callOf(response), ...media }
+  const more = { ...callOf(response), ...(partial && { partial }), ...media }
+  return { type: 'message', id, text, role, isComplete: true, ...more }
 }
 
 /** A call as it was asked for, or a message that no record can hold. Other items have no event. */

@@ -1,5 +1,6 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { Message } from '../../records/message.ts'
 import type { Gate } from '../../store/gate.ts'
 import { layersOf, wrap } from '../call/middleware.ts'
 import type { Buses } from '../events/event-bus.ts'
@@ -17,6 +18,7 @@ import {
   type TurnUsage,
   type UnfinishedEnd,
 } from '../limits/outcome.ts'
+import type { Fact } from '../log/fact.ts'
 import { diedEarly, isAnswered, lastAnswer } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { settleDoubts } from '../recovery/reconcile.ts'
@@ -127,11 +129,13 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
     return worked
   })
   const checked = await checkedOutput(end, seed.output, turn.interruption)
-  const usage = await closeLog(turn, checked)
+  const partial = partialMessages(turn, checked)
+  const told = withPartial(checked, partial)
+  const usage = await closeLog(turn, checked, partial)
   // A clock may be set back.
   const durationMs = Math.max(0, settings.clock.now() - tally.startedAt)
   events.observed('turnEnd', { status: checked.status, durationMs, usage })
-  return outcomeOf(turn, checked, gates, usage)
+  return outcomeOf(turn, told, gates, usage)
 }
 
 /** `run`, `resume` and `recover` in one: finish open calls, add the message, then the loop. */
@@ -200,12 +204,34 @@ const FAILURE_CODES = {
   other: 'EXECUTOR_FAILED',
 } as const satisfies Record<Fault, StopReason['code']>
 
+/** The texts that the model was writing when the turn ended without a whole answer. */
+function partialMessages({ events, settings }: Turn, { status }: DispatchEnd): readonly Message[] {
+  if (status === 'completed' || status === 'suspended') return []
+  return events.openTexts().flatMap(({ type, id, text, modelCall }) => {
+    if (type !== 'message' || text === '') return []
+    const from = modelCall !== undefined && { response: modelCall }
+    const createdAt = settings.clock.now()
+    return new Message({ id, role: 'assistant', content: text, partial: true, ...from, createdAt })
+  })
+}
+
+/** The outcome has what was written, too. */
+function withPartial(end: DispatchEnd, partial: readonly Message[]): DispatchEnd {
+  if (partial.length === 0) return end
+  return { ...end, text: partial.map(({ content }) => content?.text ?? '').join('') }
+}
+
 /** Stores the end of the turn and gives its usage: log, events and outcome have the same. */
-async function closeLog(turn: Turn, { status, reason }: DispatchEnd): Promise<TurnUsage> {
+async function closeLog(
+  turn: Turn,
+  { status, reason }: DispatchEnd,
+  partial: readonly Message[] = [],
+): Promise<TurnUsage> {
   const usage = Object.freeze(turn.tally.usage)
   try {
     const end = { status, ...(reason && { reason }), usage: usage as TurnUsage & JsonObject }
-    await turn.log.commit([{ kind: 'turn-end', end }])
+    const texts = partial.map((message): Fact => ({ kind: 'message', message }))
+    await turn.log.commit([...texts, { kind: 'turn-end', end }])
   } catch (error) {
     turn.events.error(error, 'turn-end')
   }

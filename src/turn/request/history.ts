@@ -101,6 +101,8 @@ export class History {
     while (this.items.length < this.#places.length) {
       const place = this.#places[this.items.length] as Place
       if (place.is === 'call' && place.record === undefined) break
+      // A model that is asked again for a text that was cut off begins anew.
+      if (isPartial(place) && this.#places.slice(this.items.length).every(isPartial)) break
       this.items.push(await this.#render(this.items.length))
     }
     return this.items
@@ -181,6 +183,8 @@ export class History {
     this.#changed.add(at)
   }
 }
+
+const isPartial = (place: Place) => place.is === 'message' && place.message.partial === true
 
 /** The decision that the provider receives; a gate without a decision in time counts as declined. */
 function providerDecision({

@@ -2,6 +2,7 @@ import { BobbinError } from '../../src/core/error/error.ts'
 import type { HistoryItem } from '../../src/records/history-item.ts'
 import type { CallRequest } from '../../src/turn/executor/executor.ts'
 import { wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import type { Life } from './life.ts'
 import type { AskedCall, Step } from './program.ts'
 import type { World } from './world.ts'
@@ -49,8 +50,7 @@ function argumentsOf({ tool, n, how, args }: AskedCall, items: readonly HistoryI
   return args === 'text' ? JSON.stringify(good) : good
 }
 
-const APIS = ['openai-responses', 'openai-chat', 'anthropic-messages', 'gemini', 'foundry'] as const
-const WIRES = APIS.map((api) => wire(api, { secret: new Uint8Array(32).fill(5) }))
+const WIRES = providers.map(({ api }) => wire(api, { secret: new Uint8Array(32).fill(5) }))
 
 /** Every provider takes the history, and no call of it is without its result. */
 export function checkHistory(

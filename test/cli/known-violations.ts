@@ -64,6 +64,13 @@ const fResponse = (more: object = {}) => ({
 const gemini = (violation: string, rule: string, contents: object[], rest: object = {}) =>
   ({ api: 'gemini', violation, rule, payload: { ...rest, contents } }) as const
 
+const step = (type: string, more: object = {}) => ({ type, ...more })
+const asks = step('user_input', { content: [{ type: 'text', text: 'go' }] })
+const calls = step('function_call', { id: 'c1', name: 'f', arguments: {} })
+const gives = step('function_result', { call_id: 'c1', name: 'f', result: 'ok' })
+const interactions = (violation: string, rule: string, input: object[], rest: object = {}) =>
+  ({ api: 'gemini-interactions', violation, rule, payload: { ...rest, input } }) as const
+
 /** The whole list, in the words under which the mistakes are known. */
 export const knownViolations: readonly KnownViolation[] = [
   responses(
@@ -253,6 +260,24 @@ export const knownViolations: readonly KnownViolation[] = [
     model(fCall({ id: 'c1' }, { thoughtSignature: 'c2ln' })),
     tool(fResponse({ id: 'c2' })),
   ]),
+  interactions('function_call without function_result', 'missing-result', [asks, calls, asks]),
+  interactions('function_result without its function_call', 'stray-result', [asks, gives]),
+  interactions('thought that came without signature', 'unsigned-thought', [
+    asks,
+    step('thought', { signature: '', summary: [{ type: 'text', text: 'Hm.' }] }),
+    calls,
+    gives,
+  ]),
+  interactions(
+    'function_call that no signed thought covers (Gemini 3+)',
+    'unsigned-call',
+    [asks, calls, gives],
+    { model: 'gemini-3.8-flash' },
+  ),
+  interactions('turn of the legacy schema', 'legacy-turn', [{ role: 'user', content: 'go' }], {
+    model: 'gemini-3.8-flash',
+    system_instruction: 'Be brief.',
+  }),
   {
     api: 'foundry',
     violation: 'old request member',

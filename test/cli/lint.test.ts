@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
 import { wire } from '../../src/wire/index.ts'
+import { providers } from '../../src/wire/providers.ts'
 import { cli } from './in-process.ts'
 import { knownViolations } from './known-violations.ts'
 
@@ -52,7 +53,7 @@ describe('bobbin lint', () => {
     for (const { violation, unseen: why = 'no reason' } of unseen) {
       expect(page).toContain(`${violation}: ${why}`)
     }
-    expect(seen).toHaveLength(31)
+    expect(seen).toHaveLength(36)
   })
 
   it('says in words where the fault is and what the provider answers', async () => {
@@ -113,7 +114,7 @@ describe('bobbin convert', () => {
       ],
     }
     const file = write(chat)
-    for (const to of ['openai-responses', 'anthropic-messages', 'gemini', 'foundry'] as const) {
+    for (const { api: to } of providers) {
       const { stdout, code } = await cli(['convert', '--to', to, file], { cwd })
       expect(code).toBe(0)
       const payload: unknown = JSON.parse(stdout)

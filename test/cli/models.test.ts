@@ -78,6 +78,27 @@ const EVENTS: Readonly<Record<string, readonly [readonly unknown[], readonly unk
     [geminiChunk({ functionCall: { name: call.name, args: JSON.parse(call.args) as object } })],
     [geminiChunk({ text: 'It is failing.' })],
   ],
+  'gemini-interactions': [
+    interaction(
+      'requires_action',
+      { type: 'function_call', id: 'c1', name: call.name },
+      {
+        type: 'arguments_delta',
+        arguments: call.args,
+      },
+    ),
+    interaction('completed', { type: 'model_output' }, { type: 'text', text: 'It is failing.' }),
+  ],
+}
+
+function interaction(status: string, step: object, delta: object): readonly unknown[] {
+  return [
+    { event_type: 'interaction.created', interaction: { id: 'v1', status: 'in_progress' } },
+    { event_type: 'step.start', index: 0, step },
+    { event_type: 'step.delta', index: 0, delta },
+    { event_type: 'step.stop', index: 0 },
+    { event_type: 'interaction.completed', interaction: { id: 'v1', status } },
+  ]
 }
 
 function chatChunk(delta: object, finish: string | null = null) {
@@ -113,6 +134,7 @@ const PROVIDERS = [
   ['openai-chat', 'openai-chat', 'OPENAI_API_KEY'],
   ['anthropic', 'anthropic-messages', 'ANTHROPIC_API_KEY'],
   ['gemini', 'gemini', 'GEMINI_API_KEY'],
+  ['gemini-interactions', 'gemini-interactions', 'GEMINI_API_KEY'],
   ['foundry', 'foundry', 'AZURE_OPENAI_API_KEY'],
 ] as const satisfies readonly (readonly [string, WireApi, string])[]
 

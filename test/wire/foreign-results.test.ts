@@ -157,6 +157,17 @@ const results: readonly (readonly [WireApi, string, unknown])[] = [
       { toolResponse: { toolType: 'GOOGLE_SEARCH_WEB', id: 'a', response: { output: FORGED } } },
     ),
   ],
+  ...['google_search', 'url_context', 'code_execution', 'mcp_server_tool'].map(
+    (tool) =>
+      [
+        'gemini-interactions',
+        tool,
+        [
+          { type: `${tool}_call`, id: 'a', name: SHORT, arguments: { queries: [FORGED] } },
+          { type: `${tool}_result`, call_id: 'a', name: SHORT, result: FORGED },
+        ],
+      ] as const,
+  ),
   [
     'foundry',
     'file search',

@@ -42,6 +42,19 @@ const ERRORS: readonly [WireApi, string, (more: object) => object][] = [
     'an error beside its status',
     (more) => ({ type: 'error', error: { type: 'some_error', message: MESSAGE }, ...more }),
   ],
+  [
+    'gemini-interactions',
+    'an event',
+    (more) => ({ event_type: 'error', error: { message: MESSAGE, ...more } }),
+  ],
+  [
+    'gemini-interactions',
+    'a failed interaction',
+    (more) => ({
+      event_type: 'interaction.completed',
+      interaction: { status: 'failed', errors: [{ message: MESSAGE, ...more }] },
+    }),
+  ],
 ]
 
 describe.each(ERRORS)('a stream of %s that holds %s', (api, _, event) => {

@@ -6,7 +6,13 @@ import { sampleTool } from '../turn-samples.ts'
 import { samplesOf } from './provider-samples.ts'
 
 /** The protocols that have rows here. */
-type Tested = 'openai-responses' | 'foundry' | 'openai-chat' | 'anthropic-messages' | 'gemini'
+type Tested =
+  | 'openai-responses'
+  | 'foundry'
+  | 'openai-chat'
+  | 'anthropic-messages'
+  | 'gemini'
+  | 'gemini-interactions'
 
 /** What a provider's own tool leaves in a response: items before the write, or members beside them. */
 interface Kind {
@@ -28,7 +34,52 @@ const claudes = (type: string, name: string, content: unknown, use = 'server_too
   },
   { type, tool_use_id: 'srvtoolu_1', content },
 ]
+const pair = (tool: string, result: unknown, args: object = {}) => [
+  { type: `${tool}_call`, id: 's1', name: 'get', server_name: 's', arguments: args },
+  { type: `${tool}_result`, call_id: 's1', name: 'get', server_name: 's', result },
+]
 const KINDS: readonly Kind[] = [
+  ...[
+    'code_execution',
+    'file_search',
+    'google_maps',
+    'google_search',
+    'mcp_server_tool',
+    'retrieval',
+    'url_context',
+  ].map(
+    (tool): Kind => ({
+      name: tool,
+      api: 'gemini-interactions',
+      items: pair(tool, [{ text: evil }]),
+    }),
+  ),
+  {
+    name: 'a step that nobody knows',
+    api: 'gemini-interactions',
+    items: [{ type: 'oracle_result', call_id: 'o', says: evil }],
+  },
+  {
+    name: 'sources of a search without a record',
+    api: 'gemini-interactions',
+    items: [
+      {
+        type: 'model_output',
+        content: [
+          {
+            type: 'text',
+            text: 'so',
+            annotations: [{ type: 'url_citation', url: 'https://a.example', title: evil }],
+          },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'a search whose steps come last',
+    api: 'gemini-interactions',
+    beside: { late: pair('google_search', [{ search_suggestions: evil }]) },
+  },
   ...(['openai-responses', 'foundry'] as const).flatMap((api): Kind[] => [
     {
       name: 'web search',
@@ -214,6 +265,14 @@ const SHAPES: Readonly<Record<Tested, (items: readonly object[], beside?: object
     responseId: 'r',
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP', ...beside }],
   }),
+  'gemini-interactions': (steps, beside) => ({
+    id: 'v1',
+    object: 'interaction',
+    status: steps.some((step) => (step as { type: string }).type === 'function_call')
+      ? 'requires_action'
+      : 'completed',
+    steps: [...steps, ...Object.values(beside ?? {}).flat()],
+  }),
 }
 const call = { name: 'pay', arguments: '{}' }
 const WRITES: Readonly<Record<Tested, object>> = {
@@ -228,6 +287,7 @@ const WRITES: Readonly<Record<Tested, object>> = {
   'openai-chat': { id: 'c1', type: 'function', function: call },
   'anthropic-messages': { type: 'tool_use', id: 'toolu_1', name: 'pay', input: {} },
   gemini: { functionCall: { id: 'c1', name: 'pay', args: {} } },
+  'gemini-interactions': { type: 'function_call', id: 'c1', name: 'pay', arguments: {} },
 }
 const SAID: Readonly<Record<Tested, readonly object[]>> = {
   'openai-responses': [message('done')],
@@ -235,6 +295,7 @@ const SAID: Readonly<Record<Tested, readonly object[]>> = {
   'openai-chat': [],
   'anthropic-messages': [{ type: 'text', text: 'done' }],
   gemini: [{ text: 'done' }],
+  'gemini-interactions': [{ type: 'model_output', content: [{ type: 'text', text: 'done' }] }],
 }
 
 function message(text: string) {

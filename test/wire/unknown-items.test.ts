@@ -226,12 +226,44 @@ function* gemini() {
   ] as const
 }
 
+const STEPS: readonly Json[] = [
+  { type: 'user_input', content: [{ type: 'text', text: 'Weather?' }] },
+  { type: 'thought', signature: 'c2ln' },
+  { type: 'function_call', id: 'a', name: 'weather', arguments: { city: 'Oslo' } },
+  { type: 'function_call', id: 'b', name: 'weather', arguments: { city: 'Rome' } },
+  { type: 'function_result', call_id: 'a', name: 'weather', result: 'snow' },
+  { type: 'function_result', call_id: 'b', name: 'weather', result: 'sun' },
+  { type: 'model_output', content: [{ type: 'text', text: 'Snow and sun.' }] },
+  { type: 'user_input', content: [{ type: 'text', text: 'Thanks' }] },
+]
+
+function* interactions() {
+  for (const at of STEPS.keys()) {
+    // Results stand together, right behind their response.
+    if (at === 4 || at === 5) continue
+    yield [`before step ${at}`, { input: STEPS.toSpliced(at, 0, UNKNOWN_ITEM) }] as const
+  }
+  for (const at of [0, 6]) {
+    const content = [UNKNOWN_BLOCK, { type: 'text', text: 'Hm' }]
+    yield [`in step ${at}`, { input: STEPS.with(at, { ...STEPS[at], content }) }] as const
+    const alone = { ...STEPS[at], content: [UNKNOWN_BLOCK] }
+    yield [`alone in step ${at}`, { input: STEPS.with(at, alone) }] as const
+  }
+  for (const at of [2, 4, 6]) {
+    const odd = { ...STEPS[at], hologram: { beams: 1 } }
+    yield [`as a member of step ${at}`, { input: STEPS.with(at, odd) }] as const
+  }
+  const result = { ...STEPS[4], result: [UNKNOWN_BLOCK] }
+  yield ['in a result', { input: STEPS.with(4, result) }] as const
+}
+
 const REQUESTS: Readonly<Record<string, () => Iterable<readonly [string, Json]>>> = {
   'openai-responses': responses,
   foundry: responses,
   'openai-chat': chat,
   'anthropic-messages': claude,
   gemini,
+  'gemini-interactions': interactions,
 }
 
 /** Neighbouring turns of one side mean the same as one turn on Gemini. */
@@ -301,6 +333,22 @@ const ANSWERS: Readonly<Record<string, { whole: Json; events: readonly Json[]; b
       },
     ],
     back: UNKNOWN_PART,
+  },
+  'gemini-interactions': {
+    whole: { object: 'interaction', status: 'completed', steps: [UNKNOWN_ITEM] },
+    events: [
+      { event_type: 'interaction.created', interaction: { id: 'v1', status: 'in_progress' } },
+      { event_type: 'hologram.beaming', index: 0, beam: 1 },
+      { event_type: 'step.start', index: 0, step: { type: 'hologram', id: 'holo_1' } },
+      {
+        event_type: 'step.delta',
+        index: 0,
+        delta: { type: 'hologram', beams: UNKNOWN_ITEM.beams },
+      },
+      { event_type: 'step.stop', index: 0 },
+      { event_type: 'interaction.completed', interaction: { id: 'v1', status: 'completed' } },
+    ],
+    back: UNKNOWN_ITEM,
   },
 }
 

@@ -40,7 +40,11 @@ export function convertPayload(
     throw usageError(`There is nothing to convert: the file holds no messages of \`${api}\`.`)
   }
   const repairs: Repair[] = []
-  const part = wire(to).encode(items, { onRepair: (repair) => void repairs.push(repair) })
+  const part = wire(to).encode(items, {
+    onRepair: (repair) => void repairs.push(repair),
+    // Some rules depend on the model, which a conversation of the same protocol may name.
+    ...(api === to && modelOf(payload)),
+  })
   if (Array.isArray(payload)) {
     const list = Object.values(part).find(Array.isArray) as unknown
     return { payload: list ?? part, repairs }
@@ -48,4 +52,9 @@ export function convertPayload(
   // Settings of the request belong to its own protocol only.
   const settings = api === to && typeof payload === 'object' ? payload : {}
   return { payload: { ...settings, ...part }, repairs }
+}
+
+function modelOf(payload: unknown): { readonly modelFamily?: string } {
+  const { model } = (payload ?? {}) as { readonly model?: unknown }
+  return typeof model === 'string' ? { modelFamily: model } : {}
 }

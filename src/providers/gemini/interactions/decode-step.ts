@@ -13,7 +13,8 @@ export function readSteps(steps: readonly JsonValue[], builder: HistoryBuilder):
     if (isInput(type) || (step === undefined && !builder.inResponse)) builder.endResponse()
     else if (!builder.inResponse) builder.startResponse()
     if (step === undefined || given === undefined) builder.raw(value, sideOf(builder))
-    else readStep(step, given, builder)
+    // Turns of the first versions are not taken back as they came.
+    else readStep(step, typeOf(given) === '' && type !== '' ? step : given, builder)
   }
 }
 
@@ -21,11 +22,10 @@ export function readSteps(steps: readonly JsonValue[], builder: HistoryBuilder):
 export function spelledStep(step: JsonObject): WireStep {
   const read: WireStep = inSnakeCase(step)
   if (typeOf(read) !== '' || read['role'] === undefined) return read
-  // Turns of the first versions, which the provider no longer takes.
-  return {
-    ...without(read, 'role'),
-    type: read['role'] === 'model' ? 'model_output' : 'user_input',
-  }
+  const type = read['role'] === 'model' ? 'model_output' : 'user_input'
+  const { content } = read
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  return { ...without(read, 'role'), type, ...(blocks !== undefined && { content: blocks }) }
 }
 
 function readStep(step: WireStep, given: JsonObject, builder: HistoryBuilder): void {

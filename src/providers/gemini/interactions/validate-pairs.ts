@@ -72,7 +72,7 @@ export const PAIR_RULES: readonly WireRule<RequestView>[] = [
     },
   },
   {
-    rule: 'missing-signature',
+    rule: 'unsigned-call',
     prevents: 'Function call is missing a thought_signature in functionCall parts.',
     *check({ steps, model }) {
       if (!wantsSignatures(model)) return

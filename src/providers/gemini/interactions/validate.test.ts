@@ -15,7 +15,7 @@ const BROKEN: Readonly<Record<string, object>> = {
   'stray-result': { input: [user, result] },
   'duplicate-id': { input: [user, call, result, call, result] },
   'stray-server-result': { input: [user, searched, user] },
-  'missing-signature': { model: 'gemini-3.8-flash', input: [user, call, result] },
+  'unsigned-call': { model: 'gemini-3.8-flash', input: [user, call, result] },
   'model-step-last': { input: [user, { type: 'model_output', content: [] }] },
   'legacy-turn': { input: [{ role: 'user', content: 'Go' }] },
   'missing-id': { input: [user, { ...call, id: '' }, { ...result, call_id: '' }] },

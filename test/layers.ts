@@ -31,6 +31,8 @@ export const layers: LayerTable = {
   leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'testing', 'cli'],
   leafImports: {
     'providers/foundry': ['providers/openai'],
+    // The rules for Claude's thinking are the same on Bedrock.
+    'providers/bedrock': ['providers/anthropic'],
     // A SQLite store brings the file spool that lies beside its database.
     'stores/sqlite': ['stores/fs', 'stores/sql'],
     'stores/postgres': ['stores/sql'],
@@ -59,6 +61,7 @@ export const layers: LayerTable = {
       '.',
     ],
     'providers/anthropic': ['wire', 'thinking', 'decode', 'encode', 'validate', '.'],
+    'providers/bedrock': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
     'providers/openai': ['.', 'chat', 'responses'],
     testing: ['.', 'store', 'loopback'],
@@ -70,6 +73,7 @@ export const layers: LayerTable = {
 export const neverFromRoot = [
   'openai',
   '@anthropic-ai/*',
+  '@aws-sdk/*',
   '@google/*',
   '@azure/*',
   '@azure-rest/*',

@@ -1,17 +1,22 @@
 import type { ModelEvent } from './events/model-event.ts'
+import type { ProviderDefinition } from './provider-definition.ts'
 import type { ResponseGuard } from './response-guard.ts'
 import { broken } from './sse.ts'
 import {
   type EventBatches,
   type ReadReply,
   streamEvents,
+  streamFrames,
   streamResponse,
 } from './stream-response.ts'
 import type { DecodeContext, Decoding, StreamDecoder, WireAdapter } from './wire/wire-adapter.ts'
 
+/** A protocol, and how the events of its streams are told apart. */
+type FramedAdapter = WireAdapter & Pick<ProviderDefinition, 'framing'>
+
 /** Reads the response to one model call. It comes in one reply, or, if it is long, in several. */
 export class ResponseReading {
-  readonly #adapter: WireAdapter
+  readonly #adapter: FramedAdapter
   readonly #context: DecodeContext
   readonly #guard: ResponseGuard
   readonly #payloads: unknown[] = []
@@ -19,7 +24,7 @@ export class ResponseReading {
   #decoder: StreamDecoder | undefined
   #whole: Decoding | undefined
 
-  constructor(adapter: WireAdapter, context: DecodeContext, guard: ResponseGuard) {
+  constructor(adapter: FramedAdapter, context: DecodeContext, guard: ResponseGuard) {
     this.#adapter = adapter
     this.#context = context
     this.#guard = guard
@@ -37,8 +42,12 @@ export class ResponseReading {
       return
     }
     this.#decoder ??= this.#adapter.decodeStream(this.#context)
-    if ('events' in reply) yield* streamEvents(reply.events, this.#decoder, this.#guard)
-    else yield* streamResponse(reply.bytes, this.#decoder, this.#guard)
+    if ('events' in reply) {
+      yield* streamEvents(reply.events, this.#decoder, this.#guard)
+    } else {
+      const streamed = this.#adapter.framing === 'eventstream' ? streamFrames : streamResponse
+      yield* streamed(reply.bytes, this.#decoder, this.#guard)
+    }
   }
 
   end(): readonly ModelEvent[] {

@@ -1,3 +1,4 @@
+import { readFrames } from './event-frames.ts'
 import type { ModelEvent } from './events/model-event.ts'
 import type { ClientError } from './provider-failure.ts'
 import type { Whole } from './reply.ts'
@@ -27,6 +28,21 @@ export async function* streamResponse(
       // Chat servers end a stream with this word, which is not JSON.
       if (data === '[DONE]') continue
       for (const event of decoder.push(guard.parse(data), data)) told.push(event)
+    }
+    yield guard.pass(told)
+  }
+}
+
+/** The same in Amazon's binary framing. There the name of an event stands beside its payload, where clients put it around. */
+export async function* streamFrames(
+  source: ByteSource,
+  decoder: StreamDecoder,
+  guard: ResponseGuard,
+): EventBatches {
+  for await (const batch of readFrames(guard.bytes(source))) {
+    const told: ModelEvent[] = []
+    for (const { name, data } of batch) {
+      for (const event of decoder.push({ [name]: guard.parse(data) })) told.push(event)
     }
     yield guard.pass(told)
   }

@@ -1,5 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -8,6 +7,7 @@ import OpenAI from 'openai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { gemini } from '../../src/providers/gemini/index.ts'
 import { openaiChat } from '../../src/providers/openai/index.ts'
+import { anyHttpServer } from '../../src/testing/loopback/any-http-server.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { REQUEST } from './model-sample.ts'
 import { samplesOf, WAYS } from './provider-samples.ts'
@@ -39,17 +39,13 @@ async function flood({ status = 200, type = 'application/json', ...how }: Flood)
     const sent = how.isGzip ? pipeline(body, createGzip(), response) : pipeline(body, response)
     await sent.catch(() => {}) // the client hangs up
   }
-  const server = createServer((incoming, response) => {
+  const server = await anyHttpServer((incoming, response) => {
     counts.requests++
     incoming.resume()
     incoming.on('end', () => void pour(response))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, counts }
+  onTestFinished(() => server.close())
+  return { url: `http://127.0.0.1:${server.port}`, counts }
 }
 
 /** What a model does with it, and how far the memory of the process grew meanwhile. */

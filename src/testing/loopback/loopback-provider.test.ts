@@ -1,8 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { APIS, samplesOf } from '../../../test/wire/provider-samples.ts'
+import { readFrames } from '../../model/event-frames.ts'
 import type { LoopbackFault } from './loopback-fault.ts'
 import {
   type LoopbackOptions,
@@ -41,8 +43,11 @@ const DONE = new Set(['openai-chat', 'gemini-interactions'])
 
 const data = (text: string) => text.match(/(?<=^data: ).*$/gm)
 
+/** Binary frames have a test of their own. */
+const TEXT_APIS = APIS.filter((api) => api !== 'bedrock-converse')
+
 describe('loopbackProvider', () => {
-  it.each(APIS)('plays events in the framing of %s', async (api) => {
+  it.each(TEXT_APIS)('plays events in the framing of %s', async (api) => {
     const server = await start({ api, exchanges: [{ events: EVENTS }] })
     const response = await ask(server, samplesOf(api).path)
     expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -65,7 +70,8 @@ describe('loopbackProvider', () => {
     const response = await ask(server, samplesOf(api).path)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('7')
-    expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
+    const body = (await response.json()) as { error?: object }
+    expect(body.error ?? body).toMatchObject({ message: expect.any(String) })
   })
 
   it('plays a recording byte for byte', async () => {
@@ -160,7 +166,33 @@ describe('loopbackProvider', () => {
     expect(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toThrow(TypeError)
   })
 
-  it.each(APIS)('ends a stream of %s with its error event', async (api) => {
+  it('plays binary frames, and recordings of them', async () => {
+    const events = [{ messageStart: { role: 'assistant' } }, '{"ping": {"a":1,"a":2}}']
+    const fault = { type: 'error', at: 2, status: 429 } as const
+    const api = 'bedrock-converse'
+    const server = await start({ api, exchanges: [{ events, fault }] })
+    const response = await ask(server, samplesOf(api).path)
+    expect(response.headers.get('content-type')).toBe('application/vnd.amazon.eventstream')
+    const recording = new Uint8Array(await response.arrayBuffer())
+    const read = async (source: AsyncIterable<Uint8Array>) => {
+      const frames: object[] = []
+      for await (const batch of readFrames(source)) frames.push(...batch)
+      return frames
+    }
+    const played = await start({
+      api,
+      exchanges: [{ recording, chunkBytes: 3, fault: { type: 'cut', at: 2 } }],
+    })
+    const again = await ask(played, samplesOf(api).path)
+    expect(await read(new Blob([recording]).stream())).toEqual([
+      { name: 'messageStart', data: '{"role":"assistant"}' },
+      { name: 'ping', data: '{"a":1,"a":2}' },
+      { name: 'throttlingException', data: expect.stringContaining('429') },
+    ])
+    expect(await read(again.body as AsyncIterable<Uint8Array>)).toHaveLength(2)
+  })
+
+  it.each(TEXT_APIS)('ends a stream of %s with its error event', async (api) => {
     const fault = { type: 'error', at: 1, status: 529 } as const
     const server = await start({ api, exchanges: [{ events: EVENTS, fault }] })
     const response = await ask(server, samplesOf(api).path)
@@ -189,7 +221,14 @@ describe('loopbackProvider', () => {
     await anthropic.messages.create({ model, max_tokens: 1, messages: [...input] })
     const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: gemini.url } })
     await google.models.generateContent({ model, contents: 'hi' })
-    for (const server of [chat, responses, foundry, messages, gemini]) {
+    const bedrock = await start1('bedrock-converse')
+    const amazon = new BedrockRuntimeClient({
+      endpoint: bedrock.url,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'k', secretAccessKey: 'k' },
+    })
+    await amazon.send(new ConverseCommand({ modelId: model }))
+    for (const server of [chat, responses, foundry, messages, gemini, bedrock]) {
       expect(server.requests).toHaveLength(1)
     }
   })

@@ -1,10 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
 import type { LoopbackHalf, ProviderDefinition } from '../../model/provider-definition.ts'
 import { definitionOf, type WireApi } from '../../wire/definition-of.ts'
 import type { Violation } from '../../wire/index.ts'
+import { anyHttpServer } from './any-http-server.ts'
 import { boundThinking } from './bound-thinking.ts'
 import type { LoopbackExchange, LoopbackRequest, RequestMemory } from './loopback-exchange.ts'
 import { rechunked, type SendStep, sendSteps } from './loopback-fault.ts'
@@ -78,7 +78,7 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
     return exchange
   }
 
-  const server = createServer((incoming, response) => {
+  const server = await anyHttpServer((incoming, response) => {
     const url = new URL(incoming.url ?? '/', 'http://loopback')
     const path = url.pathname
     const answer = async () => {
@@ -108,23 +108,14 @@ export async function loopbackProvider(options: LoopbackOptions): Promise<Loopba
       else void send(response, protocol, refusal(protocol, 400, String(error)), false)
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}${protocol.basePath}`,
+    url: `http://127.0.0.1:${server.port}${protocol.basePath}`,
     requests,
     recordings: recorder?.recordings ?? [],
     get remaining() {
       return scripts.length
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => server.close(),
   }
 }
 

@@ -1,4 +1,5 @@
 import { anthropicMessagesProvider } from '../providers/anthropic/definition.ts'
+import { bedrockConverseProvider } from '../providers/bedrock/definition.ts'
 import { foundryProvider } from '../providers/foundry/definition.ts'
 import { geminiProvider } from '../providers/gemini/definition.ts'
 import { geminiInteractionsProvider } from '../providers/gemini/interactions/definition.ts'
@@ -11,6 +12,7 @@ import { openaiResponsesProvider } from '../providers/openai/responses/definitio
  */
 export const providers = [
   geminiInteractionsProvider,
+  bedrockConverseProvider,
   foundryProvider,
   openaiResponsesProvider,
   anthropicMessagesProvider,

@@ -89,6 +89,14 @@ const EVENTS: Readonly<Record<string, readonly [readonly unknown[], readonly unk
     ),
     interaction('completed', { type: 'model_output' }, { type: 'text', text: 'It is failing.' }),
   ],
+  'bedrock-converse': [
+    converseStream(
+      'tool_use',
+      { toolUse: { input: call.args } },
+      { toolUse: { toolUseId: 't1', name: call.name } },
+    ),
+    converseStream('end_turn', { text: 'It is failing.' }),
+  ],
 }
 
 function interaction(status: string, step: object, delta: object): readonly unknown[] {
@@ -98,6 +106,18 @@ function interaction(status: string, step: object, delta: object): readonly unkn
     { event_type: 'step.delta', index: 0, delta },
     { event_type: 'step.stop', index: 0 },
     { event_type: 'interaction.completed', interaction: { id: 'v1', status } },
+  ]
+}
+
+
+function converseStream(stopReason: string, delta: object, start?: object): readonly unknown[] {
+  const at = { contentBlockIndex: 0 }
+  return [
+    { messageStart: { role: 'assistant' } },
+    ...(start === undefined ? [] : [{ contentBlockStart: { start, ...at } }]),
+    { contentBlockDelta: { delta, ...at } },
+    { contentBlockStop: at },
+    { messageStop: { stopReason } },
   ]
 }
 
@@ -136,6 +156,7 @@ const PROVIDERS = [
   ['gemini', 'gemini', 'GEMINI_API_KEY'],
   ['gemini-interactions', 'gemini-interactions', 'GEMINI_API_KEY'],
   ['foundry', 'foundry', 'AZURE_OPENAI_API_KEY'],
+  ['bedrock', 'bedrock-converse', 'AWS_BEARER_TOKEN_BEDROCK'],
 ] as const satisfies readonly (readonly [string, WireApi, string])[]
 
 async function ask(provider: string | undefined, api: WireApi, key: string, status?: number) {

@@ -8,6 +8,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     values: ['anthropicMessages'],
     types: ['AnthropicMessagesOptions', 'HostedTool', 'MessagesParams', 'RequestSettings'],
   },
+  'bobbin-adk/bedrock': {
+    values: ['bedrockConverse'],
+    types: ['BedrockConverseOptions', 'ConverseParams', 'HostedTool', 'RequestSettings'],
+  },
   'bobbin-adk/foundry': { values: ['foundry'], types: ['FoundryOptions'] },
   'bobbin-adk/fs': {
     values: ['fileMedia', 'fileSpool'],

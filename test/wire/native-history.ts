@@ -29,6 +29,8 @@ const OPAQUE = new Set([
   'call_id',
   'tool_call_id',
   'tool_use_id',
+  'toolUseId',
+  'redactedContent',
   'signature',
   'thoughtSignature',
   'encrypted_content',

@@ -17,7 +17,7 @@ function* objectsIn(value: unknown): Generator<object> {
 
 /** True for an item of this type, as it stands in a history. */
 function isOf(api: WireApi, type: string, item: object): boolean {
-  if (api === 'gemini') return Object.hasOwn(item, type)
+  if (api === 'gemini' || api === 'bedrock-converse') return Object.hasOwn(item, type)
   const { type: named, role } = item as { type?: unknown; role?: unknown }
   if (api === 'openai-chat' && type === 'tool') return role === 'tool'
   // A definition of a tool has the same type as a call of it, and no id.

@@ -1,8 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { defineProvider, wireModel } from '../../src/provider/index.ts'
 import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
+import { bedrockConverse } from '../../src/providers/bedrock/index.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
 import { gemini, geminiInteractions } from '../../src/providers/gemini/index.ts'
 import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
@@ -137,6 +139,7 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   ],
   foundry: modelWays(foundry, openai),
   anthropicMessages: modelWays(anthropicMessages, new Anthropic({ apiKey: 'k' })),
+  bedrockConverse: modelWays(bedrockConverse, new BedrockRuntimeClient({ region: 'us-east-1' })),
   gemini: modelWays(gemini, new GoogleGenAI({ apiKey: 'k' })),
   geminiInteractions: modelWays(geminiInteractions, new GoogleGenAI({ apiKey: 'k' })),
   eventRecorder: [way('eventRecorder', eventRecorder)],

@@ -1,11 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { providers } from '../../wire/providers.ts'
 import { command, onePositional } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
 import { oneLine } from '../terminal/call-text.ts'
 import { EXIT } from '../terminal/io.ts'
 import { convertPayload } from '../wire/repair-payload.ts'
 import { readApi, readWireFile } from '../wire/wire-file.ts'
+
+const APIS = providers.map(({ api }) => api).join(', ')
 
 const OPTIONS = {
   to: { type: 'string', short: 't', value: 'API', help: 'The protocol to carry it to' },
@@ -25,8 +28,7 @@ const OPTIONS = {
 export const convert = command({
   name: 'convert',
   usage: ['convert --to API FILE'],
-  about:
-    'Converts a conversation from one provider’s wire format to another’s: openai-responses, openai-chat, anthropic-messages, gemini, foundry. Repairs and omissions are listed on standard error.',
+  about: `Converts a conversation from one provider’s wire format to another’s: ${APIS}. Repairs and omissions are listed on standard error.`,
   options: OPTIONS,
   async run({ values, positionals }, io) {
     const path = onePositional(positionals, 'a file with a conversation', 'convert')

@@ -14,8 +14,11 @@ import { openaiChat, openaiResponses } from '../dist/providers/openai/index.js'
 import { internals } from './internals.mjs'
 import { compare, median, printTable, target } from './measure.mjs'
 
-const { ArgumentPreview, providers } = await internals(`
+const { ArgumentPreview, ResponseGuard, frameOf, providers, streamFrames } = await internals(`
+  export { frameOf } from '../src/model/event-frames.ts'
   export { ArgumentPreview } from '../src/model/events/argument-preview.ts'
+  export { ResponseGuard } from '../src/model/response-guard.ts'
+  export { streamFrames } from '../src/model/stream-response.ts'
   export { providers } from '../src/wire/providers.ts'
 `)
 
@@ -176,6 +179,78 @@ async function streams(port) {
   printTable(table)
 }
 
+/** A response of Bedrock as its client has parsed it: 10,000 pieces of a text, or of arguments. */
+function converseEvents(kind) {
+  const words = Array.from({ length: EVENTS }, (_, i) => ` word${i % 100}`)
+  const use = { toolUse: { toolUseId: 'tooluse_1', name: 'write' } }
+  const at = { contentBlockIndex: 0 }
+  const piece = (text) => (kind === 'text' ? { text } : { toolUse: { input: text } })
+  const pieces = kind === 'text' ? words : ['{"text":"', ...words, '"}']
+  return [
+    { messageStart: { role: 'assistant' } },
+    ...(kind === 'text' ? [] : [{ contentBlockStart: { start: use, ...at } }]),
+    ...pieces.map((text) => ({ contentBlockDelta: { delta: piece(text), ...at } })),
+    { contentBlockStop: at },
+    { messageStop: { stopReason: kind === 'text' ? 'end_turn' : 'tool_use' } },
+    { metadata: { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } },
+  ]
+}
+
+/** What is ours of a response of Bedrock. The limit is `JSON.parse` of its events. */
+async function bedrock() {
+  const definition = providers.find(({ api }) => api === 'bedrock-converse')
+  const context = { mint: () => 'minted' }
+  const table = [['10,000 events', 'limit µs', 'parsed', 'parsed, counted', 'bytes']]
+  for (const kind of ['text', 'arguments']) {
+    const events = converseEvents(kind)
+    const texts = events.map((event) => JSON.stringify(event))
+    const frames = events.flatMap((event) =>
+      Object.entries(event).map(([name, body]) => frameOf({ name, data: JSON.stringify(body) })),
+    )
+    // As the network gives them: many to a chunk.
+    const chunks = Array.from({ length: Math.ceil(frames.length / 100) }, (_, i) =>
+      Buffer.concat(frames.slice(i * 100, i * 100 + 100)),
+    )
+    const decoded = (read) => {
+      const decoder = definition.decodeStream(context)
+      let count = 0
+      for (const event of events) count += decoder.push(read(event)).length
+      if (count < EVENTS) throw new Error(`only ${count} events came`)
+    }
+    const { limit, ratios } = await rounds(
+      {
+        limit: async () => {
+          for (const text of texts) JSON.parse(text)
+        },
+        parsed: async () => decoded((event) => event),
+        counted: async () => {
+          const guard = new ResponseGuard(definition.api)
+          decoded((event) => guard.parsed(event))
+        },
+        bytes: async () => {
+          const guard = new ResponseGuard(definition.api)
+          const source = (async function* () {
+            yield* chunks
+          })()
+          let count = 0
+          for await (const batch of streamFrames(source, definition.decodeStream(context), guard)) {
+            count += batch.length
+          }
+          if (count < EVENTS) throw new Error(`only ${count} events came`)
+        },
+      },
+      15,
+    )
+    const { parsed, counted, bytes } = ratios
+    const cells = [parsed, counted, bytes].map((time) => time.toFixed(2))
+    table.push([`bedrock ${kind}`, limit.toFixed(2), ...cells])
+    const name = `bedrock ${kind}: our share of parsed events at most 1.5 times JSON.parse`
+    target(name, counted <= 1.5, counted.toFixed(2))
+  }
+  console.log('\nA response of Bedrock: CPU time per event, as a multiple of `JSON.parse`\n')
+  printTable(table)
+}
+
 function deltasOf(rows) {
   const row = (id) => ({
     id,
@@ -254,5 +329,6 @@ if (isWanted('streams')) {
     server.disconnect()
   }
 }
+if (isWanted('bedrock')) await bedrock()
 if (isWanted('previews')) previews()
 if (isWanted('encoding')) encoding()

@@ -59,7 +59,7 @@ class FrameReader {
   }
 }
 
-function eventOf(frame: Uint8Array, headersOf: HeaderReader): FrameEvent {
+function eventOf(frame: Uint8Array, readHeaders: HeaderReader): FrameEvent {
   const view = viewOf(frame)
   const end = frame.length - CHECKSUM
   const start = PRELUDE + view.getUint32(4)
@@ -69,7 +69,7 @@ function eventOf(frame: Uint8Array, headersOf: HeaderReader): FrameEvent {
     view.getUint32(8) === finished(prelude) &&
     view.getUint32(end) === finished(crc32(frame, 8, end, prelude))
   if (!isWhole) throw damaged()
-  const headers = headersOf(frame.subarray(PRELUDE, start))
+  const headers = readHeaders(frame.subarray(PRELUDE, start))
   const payload = textOf(frame.subarray(start, end))
   const name = headers.get(':event-type') ?? headers.get(':exception-type')
   if (name !== undefined) return { name, data: payload === '' ? '{}' : payload }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isBobbinError } from '../../src/core/error/error.ts'
 import type { Finish, ModelEvent } from '../../src/model/events/model-event.ts'
+import type { ProviderDefinition } from '../../src/model/provider-definition.ts'
 import { ResponseGuard } from '../../src/model/response-guard.ts'
 import { ResponseReading } from '../../src/model/response-reading.ts'
 import { syntheticIds } from '../../src/model/wire/synthetic-id.ts'
@@ -24,8 +25,19 @@ function decode({ api, kind, payload, events }: WireFixture, key = secret): Deco
   return kind === 'stream' ? codec.decodeStream(events ?? []) : codec.decode(payload)
 }
 
+const definitionOf = (name: string): ProviderDefinition | undefined =>
+  providers.find(({ api }) => api === name)
+
+/** True for a stream of lines of text. */
+const isText = ([, { api }]: readonly [string, WireFixture]) =>
+  definitionOf(api)?.framing !== 'eventstream'
+
 /** The bytes of a stream as its server would send them. */
-function bytesOf({ events = [] }: WireFixture): Uint8Array {
+function bytesOf({ api, events = [] }: WireFixture): Uint8Array {
+  const { framing, loopback } = definitionOf(api) ?? {}
+  if (framing === 'eventstream') {
+    return Buffer.concat(events.map((event) => Buffer.from(loopback?.frame(event) ?? '')))
+  }
   const frame = (event: unknown) => {
     const { type } = event as { type?: unknown }
     const name = typeof type === 'string' ? `event: ${type}\n` : ''
@@ -40,7 +52,7 @@ async function* chunks(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Ar
 
 /** The finish that the bytes give, or the code of the error. */
 async function read(fixture: WireFixture, ...pieces: readonly Uint8Array[]) {
-  const adapter = providers.find(({ api }) => api === fixture.api)
+  const adapter = definitionOf(fixture.api)
   if (adapter === undefined) throw new Error(`no adapter speaks ${fixture.api}`)
   let finish: Finish | undefined
   try {
@@ -185,12 +197,15 @@ describe('a stream', () => {
     expect(await read(fixture, ...single)).toEqual(whole)
   })
 
-  it.each(streams)('%s with CRLF and comments gives the same', async (_, fixture) => {
-    const text = new TextDecoder().decode(bytesOf(fixture))
-    const noisy = `: hello\r\n\r\n${text.replaceAll('\n', '\r\n')}`
-    const whole = await read(fixture, bytesOf(fixture))
-    expect(await read(fixture, new TextEncoder().encode(noisy))).toEqual(whole)
-  })
+  it.each(streams.filter(isText))(
+    '%s with CRLF and comments gives the same',
+    async (_, fixture) => {
+      const text = new TextDecoder().decode(bytesOf(fixture))
+      const noisy = `: hello\r\n\r\n${text.replaceAll('\n', '\r\n')}`
+      const whole = await read(fixture, bytesOf(fixture))
+      expect(await read(fixture, new TextEncoder().encode(noisy))).toEqual(whole)
+    },
+  )
 
   it.each(streams)('%s with bytes that are not UTF-8 is refused', async (_, fixture) => {
     const bytes = bytesOf(fixture).slice()

@@ -112,6 +112,8 @@ export class Recorder {
 function headersOf(given: IncomingHttpHeaders): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given)) {
+    // HTTP/2 has the method and the path among its headers.
+    if (name.startsWith(':')) continue
     for (const each of [value ?? []].flat()) headers.append(name, each)
   }
   return headers

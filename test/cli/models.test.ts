@@ -109,7 +109,6 @@ function interaction(status: string, step: object, delta: object): readonly unkn
   ]
 }
 
-
 function converseStream(stopReason: string, delta: object, start?: object): readonly unknown[] {
   const at = { contentBlockIndex: 0 }
   return [

@@ -106,6 +106,15 @@ const protocols = {
         drain(await client.models.generateContentStream({ model: 'm', contents: 'go' })),
     }
   },
+  'gemini with a key': (baseUrl) => {
+    const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl } })
+    const model = gemini({ apiKey: 'x', baseUrl, model: 'm' })
+    return {
+      bobbin: () => drain(model.stream({ items, tools })),
+      SDK: async () =>
+        drain(await client.models.generateContentStream({ model: 'm', contents: 'go' })),
+    }
+  },
   interactions: (baseUrl) => {
     const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl } })
     const model = geminiInteractions({ apiKey: 'x', baseUrl, model: 'm' })
@@ -144,6 +153,7 @@ const STREAMS = [
   ['anthropic', 'text'],
   ['anthropic', 'arguments'],
   ['gemini', 'text'],
+  ['gemini with a key', 'text'],
   ['interactions', 'text'],
   ['interactions', 'arguments'],
 ]
@@ -152,7 +162,8 @@ async function streams(port) {
   const table = [['10,000 events', 'limit µs', 'bobbin', 'SDK', 'ai']]
   for (const [protocol, kind] of STREAMS) {
     const name = `${protocol} ${kind}`
-    const url = `http://127.0.0.1:${port}/${protocol}/${kind}`
+    const [path] = protocol.split(' ')
+    const url = `http://127.0.0.1:${port}/${path}/${kind}`
     const { ai, ...others } = { limit: () => readAlone(url), ...protocols[protocol](url) }
     const { limit, ratios } = await rounds(others, protocol === 'gemini' ? 5 : 15)
     // `ai` leaves so much garbage that it would slow the next subject: it has its own rounds.

@@ -129,7 +129,12 @@ const READ_PAGES = ['groundingMetadata', 'urlContextMetadata']
 
 /** Search and URL context leave no part in the answer, only these words beside it. */
 function isGrounded(candidate: JsonObject | undefined): boolean {
-  return READ_PAGES.some((name) => Object.keys(asObject(candidate?.[name]) ?? {}).length > 0)
+  if (candidate === undefined) return false
+  for (const name of READ_PAGES) {
+    const pages = candidate[name]
+    if (pages !== undefined && Object.keys(asObject(pages) ?? {}).length > 0) return true
+  }
+  return false
 }
 
 /** Why the response ended, or why the prompt was blocked; undefined until then. */

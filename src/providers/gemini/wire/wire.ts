@@ -55,7 +55,9 @@ export type PartKind = (typeof PART_KINDS)[number]
 
 /** What a part is; undefined for kinds that we do not know. */
 export function kindOf(part: WirePart): PartKind | undefined {
-  return PART_KINDS.find((kind) => part[kind] !== undefined && part[kind] !== null)
+  // A loop and no closure: this runs for every chunk of a stream.
+  for (const kind of PART_KINDS) if (part[kind] !== undefined && part[kind] !== null) return kind
+  return undefined
 }
 
 /** The key under which opaque state is sealed, or may be opened. */

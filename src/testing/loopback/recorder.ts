@@ -76,7 +76,7 @@ export class Recorder {
         response.write(chunk, () => resolve())
       })
     }
-    // First the file, then the end: whoever has the whole answer finds the recording.
+    // The file first: a client that has the whole answer finds its recording.
     await this.#write(
       recordingOf({
         api,

@@ -34,7 +34,7 @@ export function bytesOf(data: NonNullable<LoopbackExchange['recording']>): Buffe
 
 const REMOVED = '[removed]'
 
-// A list of what is kept: a header that nobody thought of may name its user.
+// A list of the headers to keep: an unknown header may name its user.
 const KEPT_HEADERS = [
   'accept',
   'anthropic-beta',
@@ -64,7 +64,9 @@ const KEYS_INSIDE = new Set(['authorization', 'authorization_token', 'headers'])
 
 /** The exchange as it may be stored. */
 export function recordingOf(raw: RawExchange): LoopbackRecording {
-  const clean = cleaner(raw)
+  const secrets = secretsOf(raw)
+  const clean = (text: string) =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text)
   const { api, path, status, responseHeaders } = raw
   const headers = keptHeaders(responseHeaders)
   return {
@@ -74,18 +76,18 @@ export function recordingOf(raw: RawExchange): LoopbackRecording {
       headers: keptHeaders(raw.requestHeaders),
       body: JSON.parse(clean(JSON.stringify(withoutNames(raw.requestBody ?? null)))) as unknown,
     },
-    exchange: { status, headers, ...answerOf(raw, clean) },
+    exchange: { status, headers, ...answerOf(raw, clean, secrets) },
   }
 }
 
 function answerOf(
   { responseBytes, isStream, status }: RawExchange,
   clean: (text: string) => string,
+  secrets: readonly string[],
 ): Pick<LoopbackExchange, 'body' | 'recording'> {
   const text = textOf(responseBytes)
   if (isStream && status < 400) {
-    // What is not text has no lines to look into; a key is no part of a binary framing.
-    if (text === undefined) return { recording: { base64: base64Of(responseBytes) } }
+    if (text === undefined) return { recording: { base64: masked(responseBytes, secrets) } }
     return { recording: clean(text.replace(/^(data: ?)(\{.*\})(?=\r?$)/gm, withoutNamesInLine)) }
   }
   return { body: bodyOf(clean(withoutNamesInText(text ?? ''))) }
@@ -102,7 +104,7 @@ function withoutNamesInLine(line: string, name: string, data: string): string {
   return cleaned === data ? line : `${name}${cleaned}`
 }
 
-/** The same text unless it names somebody: then it is written anew. */
+/** The same text, or the text written anew if it names a person. */
 function withoutNamesInText(text: string): string {
   const value = parsed(text)
   const cleaned = withoutNames(value)
@@ -137,17 +139,29 @@ function removed(member: unknown): unknown {
   return typeof member === 'object' ? {} : REMOVED
 }
 
-/** Takes the keys of the request out of a text, wherever they stand. */
-function cleaner({ requestHeaders, query }: RawExchange): (text: string) => string {
+/** The keys that the request was sent with. */
+function secretsOf({ requestHeaders, query }: RawExchange): readonly string[] {
   const given = [
     ...KEY_HEADERS.map((name) => requestHeaders.get(name)),
     ...KEY_PARAMETERS.map((name) => query.get(name)),
   ]
-  const secrets = given
-    .flatMap((value) => (value === null ? [] : [value, ...value.split(/[\s;=,]+/)]))
-    // What is shorter is no key, and would take words out of the text.
-    .filter(({ length }) => length >= 8)
-  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text)
+  return (
+    given
+      .flatMap((value) => (value === null ? [] : [value, ...value.split(/[\s;=,]+/)]))
+      // A shorter value is not a key, and would take words out of the text.
+      .filter(({ length }) => length >= 8)
+  )
+}
+
+/** Bytes that are not text, with `x` over each key: their length is part of the framing. */
+function masked(bytes: Uint8Array, secrets: readonly string[]): string {
+  const copy = Buffer.from(bytes)
+  for (const secret of secrets) {
+    for (let at = copy.indexOf(secret); at !== -1; at = copy.indexOf(secret, at)) {
+      copy.fill('x', at, at + Buffer.byteLength(secret))
+    }
+  }
+  return copy.toString('base64')
 }
 
 function keptHeaders(headers: Headers): Record<string, string> {
@@ -165,10 +179,6 @@ function textOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64')
 }
 
 function parsed(text: string): unknown {

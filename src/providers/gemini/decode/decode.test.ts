@@ -13,7 +13,7 @@ const said = (role: string, ...texts: string[]) => [
 const call = { functionCall: { name: 'pay', args: {} } }
 
 describe('decode of generateContent', () => {
-  it('keeps a picture of code that is none as it came', () => {
+  it('keeps damaged data after code as it came', () => {
     const odd = { inlineData: '' }
     const parts = [{ executableCode: { code: 'plot()' } }, odd]
     const { items } = codec.decode({ contents: [{ role: 'model', parts }] })

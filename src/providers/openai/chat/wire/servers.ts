@@ -1,6 +1,6 @@
 import { CHAT_QUIRKS, type ChatQuirks } from './quirks.ts'
 
-/** What is known of one kind of compatible server. */
+/** The known habits of one kind of compatible server. */
 export interface ChatServer {
   /** The domains of its base URL, subdomains included; absent where servers have no address in common. */
   readonly domains?: readonly string[]
@@ -195,7 +195,7 @@ export function isChatServer(name: unknown): name is ChatServerName {
   return typeof name === 'string' && Object.hasOwn(CHAT_SERVERS, name)
 }
 
-/** The server behind a base URL; undefined for one that is not known. */
+/** The known server at a base URL, if any. */
 export function serverAt(baseURL: unknown): ChatServerName | undefined {
   let url: URL
   try {

@@ -71,6 +71,14 @@ const gives = step('function_result', { call_id: 'c1', name: 'f', result: 'ok' }
 const interactions = (violation: string, rule: string, input: object[], rest: object = {}) =>
   ({ api: 'gemini-interactions', violation, rule, payload: { ...rest, input } }) as const
 
+const told = { role: 'user', content: [{ text: 'go' }] }
+const toolUse = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'f', input: {} } })
+const toolResult = (toolUseId: string, more: object = {}) => ({
+  toolResult: { toolUseId, content: [{ text: 'ok' }], ...more },
+})
+const converse = (violation: string, rule: string, ...list: object[]) =>
+  ({ api: 'bedrock-converse', violation, rule, payload: { messages: [told, ...list] } }) as const
+
 /** The whole list, in the words under which the mistakes are known. */
 export const knownViolations: readonly KnownViolation[] = [
   responses(
@@ -294,4 +302,30 @@ export const knownViolations: readonly KnownViolation[] = [
       input: [call, output],
     },
   },
+  converse(
+    'toolUse not answered in the next user message',
+    'missing-result',
+    assistant(toolUse('t1')),
+    answer({ text: 'wait' }),
+  ),
+  converse(
+    'more toolResult blocks than toolUse blocks in the message before',
+    'stray-result',
+    assistant({ text: 'no' }),
+    answer(toolResult('t9')),
+  ),
+  converse('two messages of one role', 'alternation', told),
+  converse(
+    'toolUseId of another charset, or longer than 64',
+    'id-pattern',
+    assistant(toolUse('call|1')),
+    answer(toolResult('call|1')),
+  ),
+  converse('a blank text', 'blank-text', assistant({ text: ' ' }), told),
+  converse(
+    'an error result without content',
+    'empty-error',
+    assistant(toolUse('t1')),
+    answer(toolResult('t1', { content: [], status: 'error' })),
+  ),
 ]

@@ -53,7 +53,7 @@ describe('bobbin lint', () => {
     for (const { violation, unseen: why = 'no reason' } of unseen) {
       expect(page).toContain(`${violation}: ${why}`)
     }
-    expect(seen).toHaveLength(36)
+    expect(seen).toHaveLength(42)
   })
 
   it('says in words where the fault is and what the provider answers', async () => {

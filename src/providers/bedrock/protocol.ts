@@ -26,12 +26,7 @@ export function converseWith({ boundThinking }: ProtocolSettings) {
     title: 'Amazon Bedrock Converse',
     framing: 'eventstream',
     history: { member: 'messages' },
-    abilities: {
-      appendTools: true,
-      appendInstructions: true,
-      cacheMarkers: true,
-      boundThinking: true,
-    },
+    abilities: { cacheMarkers: true, boundThinking: true },
     detect,
     decode: decodePayload,
     decodeStream,

@@ -1,11 +1,11 @@
 import type { ToolResultContentBlock } from '@aws-sdk/client-bedrock-runtime'
-import type { JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import type { EncodeContext } from '../../../model/wire/encode-groups.ts'
 import { partsText } from '../../../model/wire/foreign-text.ts'
 import { asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { CallItem, ContentPart, MessageItem } from '../../../records/history-item.ts'
 import { encodeMedia } from '../wire/media.ts'
-import { API, type Block, type Tag, taggedOf } from '../wire/wire.ts'
+import { API, type Block, type Tag, type Tagged, taggedOf } from '../wire/wire.ts'
 
 type ResultTag = ToolResultContentBlock extends infer Union
   ? Union extends unknown
@@ -105,15 +105,21 @@ function encodePart(
 ): Block {
   const own = asObject(context.own(part.providerData))
   if (part.type === 'text') {
-    const block = asObject(own?.['block'])
-    const tagged = taggedOf(block)
-    const isSent = block !== undefined && tagged !== undefined && allowed.has(tagged.tag)
-    return isSent && isSendable(tagged.tag, tagged.body) ? block : { text: part.text }
+    const tagged = taggedOf(own?.['block'])
+    const isSent = tagged !== undefined && allowed.has(tagged.tag)
+    if (!isSent || !isSendable(tagged.tag, tagged.body)) return { text: part.text }
+    return { [tagged.tag]: named(tagged, context) }
   }
   const block = allowed.has(part.kind) ? encodeMedia(part, own, context.nameOf) : undefined
   if (block !== undefined) return block
   context.leftOut('media', `\`${API}\` cannot take this media here; it is named in its place.`)
   return { text: partsText([part]) }
+}
+
+/** What a block holds. A document that is text has a name too. */
+function named({ tag, body }: Tagged, { nameOf }: ContentContext): JsonValue {
+  const document = tag === 'document' ? asObject(body) : undefined
+  return document === undefined ? body : { ...document, name: nameOf(asText(document['name'])) }
 }
 
 /** The form that a block must have to be taken back. */

@@ -252,6 +252,14 @@ describe('encodeHistory', () => {
     expect(encode(decode({ system, messages }))).toEqual({ system, messages, repairs: [] })
   })
 
+  it('gives a document that is text a name that the wire takes', () => {
+    const document = { format: 'txt', name: 'notes.v2', source: { text: 'Cold.' } }
+    const items = decode([{ role: 'user', content: [{ text: 'Read.' }, { document }] }])
+    expect(encode(items).messages[0]?.content[1]).toEqual({
+      document: { ...document, name: 'notes' },
+    })
+  })
+
   it('gives others words for changes of the tools', () => {
     const [item] = decode([
       { role: 'system', content: [{ toolRemoval: { tool: { name: 'shell' } } }] },

@@ -227,6 +227,7 @@ export type { RecoverInput, ResumeInput, TurnInput } from './turn/loop/turn-inpu
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
 export type {
   RunnerOptions,
+  SetupContext,
   Sleep,
   TestingOptions,
   TokenBudget,

@@ -53,6 +53,8 @@ export interface TurnStart {
   readonly input?: 'run' | 'resume' | 'recover'
   /** The first turn of the chain that this one continues. */
   readonly continues?: string
+  /** What the application passed as `context`. The turns that continue this one have it too. */
+  readonly context?: JsonValue
   /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
   readonly [key: string]: JsonValue | undefined

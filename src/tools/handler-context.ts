@@ -10,6 +10,7 @@ export function handlerContext(context: ExecutionContext, callId: string): ToolC
   // Without a signal, nothing can abort the execution.
   const own = new AbortController()
   return {
+    context: context.context,
     get signal() {
       return context.signal ?? own.signal
     },

@@ -21,17 +21,19 @@ import {
   toolOptionsSchema,
 } from './tool-options.ts'
 
-type Approval = boolean | ((args: unknown, context: PolicyContext) => boolean | Promise<boolean>)
+type Approval<Context> =
+  | boolean
+  | ((args: unknown, context: PolicyContext<Context>) => boolean | Promise<boolean>)
 
 /** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
-export class Tool<S extends InputSchema = InputSchema> {
+export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
   readonly name: string
   readonly description: string
   readonly inputSchema: S
   /** The input schema as JSON Schema 2020-12, for the model. */
   readonly jsonSchema: JsonObject
   readonly artifactConstructor: (() => SpooledArtifactConstructor) | undefined
-  readonly inline: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
+  readonly inline: boolean | ((result: ProducedResult, context: PolicyContext<Context>) => boolean)
   readonly trust: TrustTier
   readonly effect: Effect | undefined
   readonly reconcile: ((key: string) => Promise<Reconciliation>) | undefined
@@ -42,13 +44,13 @@ export class Tool<S extends InputSchema = InputSchema> {
   readonly ephemeral: boolean
   readonly onCollision: CollisionPolicy
   readonly #executable: Executable
-  readonly #approval: Approval
+  readonly #approval: Approval<Context>
 
-  constructor(options: ToolOptions<S>) {
+  constructor(options: ToolOptions<S, ToolOutput | Promise<ToolOutput>, ToolOutput, Context>) {
     refuseStray(options)
     const parsed = parseOrThrow('Tool', CODE, toolOptionsSchema, options as ToolOptions)
     // The type of the options is more precise than the schema's "function".
-    const given = parsed as unknown as ToolOptions<S>
+    const given = parsed as unknown as typeof options
     const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
     this.name = parsed.name
     this.description = parsed.description
@@ -70,7 +72,7 @@ export class Tool<S extends InputSchema = InputSchema> {
       validate,
       handler: given.handler as Executable['handler'],
     }
-    this.#approval = (given.approval ?? false) as Approval
+    this.#approval = (given.approval ?? false) as Approval<Context>
     Object.freeze(this)
   }
 
@@ -97,7 +99,7 @@ export class Tool<S extends InputSchema = InputSchema> {
   }
 
   /** Whether this call needs approval before it runs. */
-  async needsApproval(args: unknown, context: PolicyContext = {}): Promise<boolean> {
+  async needsApproval(args: unknown, context: PolicyContext<Context> = {}): Promise<boolean> {
     return typeof this.#approval === 'function' ? this.#approval(args, context) : this.#approval
   }
 

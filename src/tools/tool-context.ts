@@ -38,8 +38,10 @@ export type ReturnedBy<R> = [R] extends [ToolOutput | Promise<ToolOutput>]
       ? PromiseLike<OutputOf<Later>>
       : OutputOf<R>
 
-/** The context that a handler gets with its arguments. */
-export interface ToolContext {
+/** The context that a handler gets with its arguments; `Context` is what the application passes to `run`. */
+export interface ToolContext<Context = unknown> {
+  /** What the application passed to `run` as `context`: who the user is, for instance. */
+  readonly context: Context
   /** Aborts at the call's timeout or when the turn is aborted; pass it on to whatever you call. */
   readonly signal: AbortSignal
   /** The record's id: tells identical parallel calls apart. */
@@ -63,6 +65,7 @@ export const AROUND = Symbol('around')
 /** The context of `tool.executor`. Every part is optional. */
 export interface ExecutionContext {
   readonly [AROUND]?: object
+  readonly context?: unknown
   readonly signal?: AbortSignal
   /** Whether the signal has aborted, for a context that makes its signal when it is read. */
   readonly isAborted?: boolean

@@ -33,7 +33,9 @@ export type CollisionPolicy = (typeof COLLISION_POLICIES)[number]
 export type ProducedResult = Artifact | readonly Artifact[] | Media | readonly Media[]
 
 /** The context of policy functions. */
-export interface PolicyContext {
+export interface PolicyContext<Context = unknown> {
+  /** What the application passed to `run` as `context`; a tool that is executed without a turn has none. */
+  readonly context?: Context
   readonly conversation?: string
   readonly turnId?: string
   readonly toolCallId?: string
@@ -45,11 +47,15 @@ export type Reconciliation<Output = ToolOutput> =
   | { readonly happened: 'no' }
   | { readonly happened: 'unknown' }
 
-/** The options of a tool; `R` is the return type of its handler, `Q` the output that `reconcile` finds. */
+/**
+ * The options of a tool; `R` is the return type of its handler, `Q` the output that `reconcile` finds, `Context` what the
+ * application passes to `run` as `context`.
+ */
 export interface ToolOptions<
   S extends InputSchema = InputSchema,
   R = ToolOutput | Promise<ToolOutput>,
   Q = ToolOutput,
+  Context = unknown,
 > {
   /** Letters, digits, `_` and `-`, at most 64: every provider accepts this. */
   readonly name: string
@@ -59,11 +65,11 @@ export interface ToolOptions<
    * once to describe itself, or plain JSON Schema.
    */
   readonly inputSchema: S
-  readonly handler: (args: InferArguments<S>, context: ToolContext) => R & ReturnedBy<R>
+  readonly handler: (args: InferArguments<S>, context: ToolContext<Context>) => R & ReturnedBy<R>
   /** Resolves to the class that wraps text output; absent means `SpooledArtifact`. */
   readonly artifactConstructor?: () => SpooledArtifactConstructor
   /** Whether the model gets the result itself (default) or a handle to query it by. */
-  readonly inline?: boolean | ((result: ProducedResult, context: PolicyContext) => boolean)
+  readonly inline?: boolean | ((result: ProducedResult, context: PolicyContext<Context>) => boolean)
   /** The trust of the output; `third-party` unless given. */
   readonly trust?: TrustTier
   /** Without it, a call counts as one that must not repeat. */
@@ -71,7 +77,7 @@ export interface ToolOptions<
   /** Whether the call needs approval before the handler runs. */
   readonly approval?:
     | boolean
-    | ((args: InferArguments<S>, context: PolicyContext) => boolean | Promise<boolean>)
+    | ((args: InferArguments<S>, context: PolicyContext<Context>) => boolean | Promise<boolean>)
   /** Finds out, by idempotency key, whether a call in doubt happened. */
   readonly reconcile?: (key: string) => Promise<Reconciliation<Q & OutputOf<Q>>>
   readonly timeoutMs?: number

@@ -1,11 +1,15 @@
 import { BobbinError } from '../core/error/error.ts'
 import { isIterable, wrongInput } from '../core/error/wrong-input.ts'
 import { ArtifactTool } from './artifact-tool.ts'
+import type { InputSchema } from './input-schema.ts'
 import { Tool } from './tool.ts'
 import type { CollisionPolicy } from './tool-options.ts'
 
 /** Names that belong to forged tools; a user's tool must not shadow them. */
 const FORGED_PREFIX = 'artifact_'
+
+/** A tool, whatever it needs as `context`. */
+type AnyTool = Tool<InputSchema, never>
 
 /**
  * The tools of a turn, by name. Only registered names are known, not inherited ones such as `toString`. A frozen registry,
@@ -15,13 +19,13 @@ export class ToolRegistry implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>()
   #list: readonly Tool[] | undefined
 
-  constructor(tools: Iterable<Tool> = []) {
+  constructor(tools: Iterable<AnyTool> = []) {
     requireList('ToolRegistry', tools)
     for (const tool of tools) this.register(tool)
   }
 
   /** Adds a tool; two of one name collide by `onCollision`, the tool's own policy unless given. */
-  register(tool: Tool, onCollision?: CollisionPolicy): this {
+  register(tool: AnyTool, onCollision?: CollisionPolicy): this {
     requireTool(tool)
     requireOpen(this, tool.name)
     if (this.#tools.has(tool.name)) {
@@ -29,13 +33,13 @@ export class ToolRegistry implements Iterable<Tool> {
       if (policy === 'keep') return this
       if (policy !== 'replace') throw collision(tool.name)
     }
-    this.#tools.set(tool.name, tool)
+    this.#tools.set(tool.name, tool as Tool)
     this.#list = undefined
     return this
   }
 
   /** Adds every tool of another registry. */
-  merge(other: Iterable<Tool>, onCollision?: CollisionPolicy): this {
+  merge(other: Iterable<AnyTool>, onCollision?: CollisionPolicy): this {
     requireList('registry.merge', other)
     for (const tool of other) this.register(tool, onCollision)
     return this

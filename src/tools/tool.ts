@@ -3,8 +3,12 @@ import { Tool as ToolClass } from './tool-class.ts'
 import type { ToolOutput } from './tool-context.ts'
 import type { ToolOptions } from './tool-options.ts'
 
-/** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
-export interface Tool<S extends InputSchema = InputSchema> extends ToolClass<S> {}
+/**
+ * Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. `Context` is what
+ * its runner must be given as `context`.
+ */
+export interface Tool<S extends InputSchema = InputSchema, Context = unknown>
+  extends ToolClass<S, Context> {}
 
 /**
  * The constructor of tools. It checks the return type of the handler, which is not part of the tool's type: a class cannot
@@ -15,9 +19,10 @@ export interface ToolConstructor {
     const S extends InputSchema = InputSchema,
     R = ToolOutput | Promise<ToolOutput>,
     Q = ToolOutput,
+    Context = unknown,
   >(
-    options: ToolOptions<S, R, Q>,
-  ): Tool<S>
+    options: ToolOptions<S, R, Q, Context>,
+  ): Tool<S, Context>
   isTool(value: unknown): value is Tool
   readonly prototype: Tool
 }

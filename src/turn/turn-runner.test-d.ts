@@ -2,11 +2,14 @@ import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
 import { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
+import type { InputSchema } from '../tools/input-schema.ts'
+import { Tool } from '../tools/tool.ts'
+import type { ToolContext } from '../tools/tool-context.ts'
 import type { ObservedEvents } from './events/turn-events.ts'
 import type { Executor } from './executor/executor.ts'
 import type { Approve, GateAnswer } from './gates/gate-answer.ts'
 import type { StopReason } from './limits/outcome.ts'
-import type { TurnRunner } from './turn-runner.ts'
+import { TurnRunner } from './turn-runner.ts'
 
 // Whoever decides may do so at once.
 expectTypeOf<(request: GateRequest) => boolean>().toExtend<Approve>()
@@ -85,3 +88,22 @@ new ToolCall({
   createdAt: 0,
   completedAt: 0,
 })
+
+// What a tool needs as context, its runner asks for.
+declare const anything: Tool
+declare const looks: Tool<InputSchema, { readonly user: string }>
+const needing = new TurnRunner({ executor: async () => ({ answer: '' }), tools: [looks, anything] })
+expectTypeOf(needing).toEqualTypeOf<TurnRunner<{ readonly user: string }>>()
+void needing.run({ message: 'a', context: { user: 'ana' } })
+// @ts-expect-error the tools need a context
+void needing.run({ message: 'a' })
+// @ts-expect-error the context is another one
+void needing.run({ message: 'a', context: { user: 1 } })
+void runner.run({ message: 'a', context: [1] })
+const typed = new Tool({
+  name: 'a',
+  description: 'a',
+  inputSchema: plain,
+  handler: ({ cause }, ctx: ToolContext<{ readonly user: string }>) => cause + ctx.context.user,
+})
+expectTypeOf(typed).toExtend<typeof looks>()

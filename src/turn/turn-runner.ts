@@ -34,13 +34,13 @@ import { type TurnHandle, turnHandle } from './turn-handle.ts'
 type AnswerOf<S extends OutputSchema> = InferArguments<S>
 
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
-export class TurnRunner {
+export class TurnRunner<Context = unknown> {
   readonly #settings: RunnerSettings
   readonly #observed: EventBus<ObservedEvents>
   readonly #content: EventBus<FunctionalEvents>
 
-  constructor(options: TurnRunnerOptions) {
-    this.#settings = runnerSettings(options, innerTurns)
+  constructor(options: TurnRunnerOptions<Context>) {
+    this.#settings = runnerSettings(options as TurnRunnerOptions, innerTurns)
     // An `error` observer that throws does not get its own error.
     this.#observed = new EventBus((error, where, origin) => {
       if (where !== 'error') this.#observed.emit('error', { error, where }, origin)
@@ -72,9 +72,11 @@ export class TurnRunner {
    * Runs one turn to its end. It rejects only for input that cannot be used at all, and while another runner
    * holds the conversation.
    */
-  run<const S extends OutputSchema = OutputSchema>(input: TurnInput<S>): TurnHandle<AnswerOf<S>> {
+  run<const S extends OutputSchema = OutputSchema>(
+    input: TurnInput<S, Context>,
+  ): TurnHandle<AnswerOf<S>> {
     return this.#start<S>(input, async (place) => {
-      const seed = { ...checkInput(input), ...place }
+      const seed = { ...checkInput(input as TurnInput), ...place }
       const begin = (turn: Turn) => addUserMessage(turn, input)
       return runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
     })
@@ -82,7 +84,7 @@ export class TurnRunner {
 
   /** The same as `run`. */
   stream<const S extends OutputSchema = OutputSchema>(
-    input: TurnInput<S>,
+    input: TurnInput<S, Context>,
   ): TurnHandle<AnswerOf<S>> {
     return this.run(input)
   }

@@ -202,6 +202,7 @@ export const rootExports: PublicNames = {
     'SearchOptions',
     'SelfDescribingSchema',
     'Settlement',
+    'SetupContext',
     'Sleep',
     'SpoolInput',
     'SpoolReader',

@@ -59,8 +59,8 @@ const members = (
 
 const OPTIONS: typeof INPUT = {
   executor: ['function'],
-  tools: ['undefined', 'list', 'map'],
-  instructions: ['undefined', 'text', 'empty text'],
+  tools: ['undefined', 'list', 'map', 'function'],
+  instructions: ['undefined', 'text', 'empty text', 'function'],
   store: ['undefined'],
   spool: ['undefined'],
   approve: ['undefined', 'function'],

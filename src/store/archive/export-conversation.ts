@@ -109,7 +109,8 @@ function withoutForeignState(entry: Travelling): ExportedEntry {
   const { v, kind, turnId, time, redacted } = entry
   const own = entry.kind === 'gate-opened' ? storedGate(entry.data) : entry.data
   const { providerData: _, ...data } = own as unknown as Record<string, JsonValue>
-  if (kind === 'gate-opened') delete data['context']
+  // The context of a turn says who its user is.
+  if (kind === 'gate-opened' || kind === 'turn-start') delete data['context']
   return {
     v,
     kind,

@@ -35,7 +35,8 @@ export function importedEntry(
   if (kind === 'history-item' || kind === 'model-call')
     throw lines.invalid('holds what belongs to a provider, which cannot travel')
   const { providerData: _, ...data } = json.data as unknown as Record<string, JsonValue>
-  if (kind === 'gate-opened') delete data['context']
+  // A file must not say on whose behalf handlers run.
+  if (kind === 'gate-opened' || kind === 'turn-start') delete data['context']
   // A tool that is asked about a key must not tell one conversation of another's calls.
   if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY
   if (kind === 'settlement') settle(lines, data, trust)

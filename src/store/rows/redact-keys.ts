@@ -4,7 +4,7 @@ import type { Redact } from './redaction.ts'
 
 const ARGUMENT_FIELDS = ['args', 'effectiveArgs']
 
-/** A hook that removes every argument, at any depth, whose key matches. */
+/** A hook that removes every argument and every part of a turn's context, at any depth, whose key matches. */
 export function redactKeys(pattern: RegExp): Redact {
   if (typeof pattern?.source !== 'string' || typeof pattern.flags !== 'string') {
     throw invalidInput('pattern', 'must be a regular expression, such as `/password|token/i`')
@@ -25,6 +25,7 @@ export function redactKeys(pattern: RegExp): Redact {
     const closing =
       kind === 'gate-closed' ? (data['decision'] as JsonObject | undefined) : undefined
     visit(closing?.['args'], '/decision/args')
+    if (kind === 'turn-start') visit(data['context'], '/context')
     for (const field of ARGUMENT_FIELDS) visit(data[field], `/${field}`)
     // No keys can be read in arguments that are not JSON, so none of their text is stored.
     if (Object.hasOwn(Object(data['args']) as object, '$unparsed'))

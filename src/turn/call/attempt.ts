@@ -151,10 +151,11 @@ export class Attempt {
 
   /** The context for the handler. */
   #context(limit: CallLimit): ExecutionContext {
-    const { events, output, settings, inner } = this.#scope
+    const { ctx, events, output, settings, inner } = this.#scope
     const { call, intent, tool, value } = this.#step
     const { id: toolCallId } = call.item
     return {
+      context: ctx.context,
       get signal() {
         return limit.signal
       },

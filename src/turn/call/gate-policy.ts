@@ -27,9 +27,9 @@ export async function needsGate(
   value: unknown,
   taint: TrustTier,
 ): Promise<GateCause | undefined> {
-  const { conversation, turnId } = scope.events.origin
+  const { context, conversation, turnId } = scope.ctx
   const toolCallId = call.item.id
-  if (await tool.needsApproval(value, { conversation, turnId, toolCallId })) return 'tool'
+  if (await tool.needsApproval(value, { context, conversation, turnId, toolCallId })) return 'tool'
   const { policy } = scope.settings
   if (policy === 'open' || mayRepeat(tool.effect)) return undefined
   if (tool.effect === 'write') return taint === 'third-party' ? 'trust' : undefined

@@ -71,6 +71,8 @@ export interface OuterTurn {
   readonly origin: EventOrigin
   readonly epoch: number
   readonly depth: number
+  /** What the application passed as `context`: inner turns have the same. */
+  readonly context: unknown
   readonly settings: InheritedSettings
   readonly observed: ObservedBus
   readonly taint: TrustTier

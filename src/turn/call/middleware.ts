@@ -7,12 +7,12 @@ import type { TurnOutcome } from '../limits/outcome.ts'
 import type { DispatchContext } from '../request/dispatch-context.ts'
 
 /** A call as middleware sees it, before it runs. */
-export interface CallSubject {
+export interface CallSubject<Context = unknown> {
   readonly id: string
   readonly tool: string
   readonly args: JsonObject
   readonly checksum: string
-  readonly ctx: DispatchContext
+  readonly ctx: DispatchContext<Context>
   /** Writes data to the conversation's spool. */
   readonly spool: ToolContext['spool']
   /** Makes a record of this call with other results, for a layer that replaces them. */
@@ -29,14 +29,14 @@ export interface CallSubject {
  * Wraps the turn, the dispatch and each call, like the layers of an onion: the first in the list is outermost. Each calls
  * `next` once. The code after `next` always runs, because the inside never throws.
  */
-export interface Middleware {
-  turn?(ctx: DispatchContext, next: () => Promise<TurnOutcome>): Promise<TurnOutcome>
-  dispatch?(ctx: DispatchContext, next: () => Promise<void>): Promise<void>
+export interface Middleware<Context = unknown> {
+  turn?(ctx: DispatchContext<Context>, next: () => Promise<TurnOutcome>): Promise<TurnOutcome>
+  dispatch?(ctx: DispatchContext<Context>, next: () => Promise<void>): Promise<void>
   /**
    * May return another record of the same call, for instance one with `inline: false`. An error before `next` refuses
    * the call; an error after `next` leaves the call as it settled.
    */
-  call?(subject: CallSubject, next: () => Promise<ToolCall>): Promise<ToolCall>
+  call?(subject: CallSubject<Context>, next: () => Promise<ToolCall>): Promise<ToolCall>
 }
 
 type Kind = 'turn' | 'dispatch' | 'call'

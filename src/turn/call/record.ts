@@ -102,8 +102,8 @@ export function maxTrust(settlement: Settlement, tool: Tool | undefined): TrustT
 function isInline(scope: CallScope, call: AskedCall, { tool, results }: CallEnd): boolean {
   if (tool === undefined) return true
   if (typeof tool.inline === 'boolean') return tool.inline
-  const { conversation, turnId } = scope.events.origin
-  const place = { conversation, turnId, toolCallId: call.item.id }
+  const { context, conversation, turnId } = scope.ctx
+  const place = { context, conversation, turnId, toolCallId: call.item.id }
   try {
     const isShown: unknown = tool.inline(results as ProducedResult, place)
     if (typeof isShown === 'boolean') return isShown

@@ -1,4 +1,5 @@
 import { IdLedger } from '../../core/ids.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
 import type { HistoryItem, OpenCallItem } from '../../records/history-item.ts'
 import { OpenCalls } from '../../records/open-calls.ts'
@@ -33,6 +34,8 @@ export class LogState {
   /** What budgets took out of requests: results that became handles, and places in the history that were dropped. */
   readonly shed = { handles: new Set<string>(), dropped: new Set<number>() }
   end: LogEnd = EMPTY_LOG
+  /** What the application passed to the last `run` as `context`. */
+  context: JsonValue | undefined
   #unrecorded: TrustTier | undefined
 
   apply(facts: readonly Fact[]): void {
@@ -73,8 +76,11 @@ export class LogState {
         for (const id of fact.modelCall.shed?.handles ?? []) this.shed.handles.add(id)
         for (const place of fact.modelCall.shed?.dropped ?? []) this.shed.dropped.add(place)
         break
-      case 'thought':
       case 'turn-start':
+        // A turn that continues another has its context.
+        if ((fact.start.input ?? 'run') === 'run') this.context = fact.start.context
+        break
+      case 'thought':
       case 'turn-end':
         break
     }

@@ -34,7 +34,6 @@ describe('requireInput', () => {
   it.each([
     [{ messages: [] }, /`messages` of the turn is not known: pass the new message as `message`/],
     [{ turnId: 't' }, /`turnId` of the turn is not known/],
-    [{ context: {} }, /`context` of the turn is not known/],
     [{ sginal: null }, /`sginal` of the turn is not known: use `conversation`, `message`/],
   ])('refuses unknown members: %j', async (members, refusal) => {
     expect(await refusalOf('run', { message: 'Why?', ...members })).toMatch(refusal)

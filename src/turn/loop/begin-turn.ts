@@ -1,4 +1,6 @@
 import { BobbinError } from '../../core/error/error.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { normalizeJson } from '../../core/json/strict-json.ts'
 import { Message } from '../../records/message.ts'
 import { Media } from '../../spool/media.ts'
 import { askStore } from '../limits/failure.ts'
@@ -9,8 +11,8 @@ import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Checks the input of `run` before anything happens, and gives the seed of its turn. */
 export function checkInput(input: TurnInput): TurnWishes {
-  requireInput(input, ['message', 'attachments'])
-  const { conversation, message, attachments = [] } = input
+  requireInput(input, ['message', 'attachments', 'context'])
+  const { conversation, message, attachments = [], context } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
   if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
     throw invalid('attachments', 'must be a list of Media')
@@ -21,7 +23,19 @@ export function checkInput(input: TurnInput): TurnWishes {
   if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
     throw invalid('conversation', 'must be a non-empty string, or be left out')
   }
-  return seedOf(input)
+  return { ...seedOf(input), ...(context !== undefined && { context: checkedContext(context) }) }
+}
+
+const MAX_CONTEXT_BYTES = 64 * 1024
+const CONTEXT = { root: 'context', code: 'E_INVALID_TURN_INPUT' } as const
+
+/** A frozen copy: what is stored is what every handler sees. */
+function checkedContext(context: unknown): JsonValue {
+  const copy = normalizeJson(context, CONTEXT)
+  const { byteLength } = new TextEncoder().encode(JSON.stringify(copy))
+  if (byteLength <= MAX_CONTEXT_BYTES) return copy
+  const rule = `must have at most ${MAX_CONTEXT_BYTES} bytes as JSON, and it has ${byteLength}`
+  throw invalid('context', rule)
 }
 
 /** Checks the input of `resume`. */
@@ -68,7 +82,6 @@ const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
   prompt: 'pass `message`, a string',
   input: 'pass `message`, a string',
   turnId: 'the runner makes the ids of turns; `testing.ids` of the runner replaces them in tests',
-  context: 'close over what the tools need when you make them',
   abortSignal: 'pass `signal`',
 }
 

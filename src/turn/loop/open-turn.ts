@@ -1,4 +1,5 @@
 import { hmacSha256 } from '#hash'
+import type { JsonValue } from '../../core/json/json.ts'
 import type { Note, TurnStart } from '../../store/entry.ts'
 import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import { DEFAULT_LEASE_MS, type Lease } from '../../store/store.ts'
@@ -13,7 +14,8 @@ import { shownId } from '../log/call-state.ts'
 import { ConversationLog } from '../log/conversation-log.ts'
 import { factOf, isDoubt } from '../log/fact.ts'
 import { resultSpool } from '../log/small-results.ts'
-import type { RunnerSettings } from '../options/runner-options.ts'
+import type { SetupContext } from '../options/option-table.ts'
+import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
 import { History } from '../request/history.ts'
 import { presentationOf } from '../request/presentation.ts'
 import { turnContext } from '../request/turn-context.ts'
@@ -48,6 +50,8 @@ export interface TurnSeed extends TurnPlace, TurnWishes {
 
 /** What the caller asks of a turn, beside what it is about. */
 export interface TurnWishes {
+  /** What the application passed to `run`; a turn that continues another has it from the log. */
+  readonly context?: JsonValue | undefined
   readonly signal?: AbortSignal | undefined
   readonly output?: OutputShape | undefined
   /** Takes the conversation although another runner's lease has not expired. */
@@ -85,15 +89,21 @@ export async function openTurn(
   }
   try {
     const secret = key ?? (await store.key(id))
-    const { turn, live } = await turnOn(settings, buses, seed, { lease, interruption, secret })
+    const { turn, live } = await turnOn(settings, buses, seed, input, {
+      lease,
+      interruption,
+      secret,
+    })
     const pulse = takePulse(turn, live)
     endFeed = async () => {
       await pulse.end()
       turn.events.end()
     }
     // A sub-agent always resumes, and the first time there is nothing to resume.
+    const { context } = seed
     const start = {
       input: lease.created ? 'run' : input,
+      ...(context !== undefined && { context: turn.output.json(context) }),
       ...(parent && { parent: { ...parent.origin } }),
     }
     await turn.log.commit([{ kind: 'turn-start', start }])
@@ -114,21 +124,23 @@ interface Held {
 
 /** Reads the log, and registers everything that follows it. */
 async function turnOn(
-  settings: RunnerSettings,
+  given: RunnerSettings,
   buses: Buses,
-  { conversation: id, turnId, parent, output, control }: TurnSeed,
+  seed: TurnSeed,
+  input: TurnStart['input'],
   { lease, interruption, secret }: Held,
 ): Promise<{ readonly turn: Turn; readonly live: LiveFeed }> {
-  const { store, tools, artifacts } = settings
-  const results = resultSpool(store, settings.spool)
-  const context = { spool: results, ...(artifacts && { artifacts }) }
+  const { conversation: id, turnId, parent, output, control } = seed
+  const { store, artifacts } = given
+  const results = resultSpool(store, given.spool)
+  const restore = { spool: results, ...(artifacts && { artifacts }) }
   const events = new TurnEmitter({
     buses,
     origin: Object.freeze({ turnId, conversation: id }),
     openFeed: () => liveFeed(store, id),
     epoch: lease.epoch,
-    clock: settings.clock,
-    restore: context,
+    clock: given.clock,
+    restore,
   })
   const presentation = presentationOf(secret, id, readingOf(interruption, events))
   const log = new ConversationLog({
@@ -140,7 +152,7 @@ async function turnOn(
     onStored: (entries, appended) => events.stored(entries, appended),
   })
   const { state } = log
-  const visible = new VisibleCalls(tools, artifacts)
+  const visible = new VisibleCalls()
   // What an earlier turn has shown as a handle was reported then.
   let isRead = false
   const history = new History(presentation, (record) => {
@@ -152,13 +164,21 @@ async function turnOn(
   const doubts: Note[] = []
   if (!lease.created) {
     for await (const entry of store.entries(id)) {
-      const fact = factOf(entry, context)
+      const fact = factOf(entry, restore)
       log.replay(fact)
       if (fact.kind === 'turn-end') doubts.length = 0
       else if (isDoubt(fact)) doubts.push(fact.note)
     }
   }
   const gates = lease.created ? [] : await store.openGates(id)
+  const context = parent ? parent.context : input === 'run' ? seed.context : state.context
+  const { fault, ...setup } = await setUp(
+    given,
+    { context, conversation: id, turnId },
+    interruption,
+  )
+  const settings = { ...given, ...setup }
+  visible.offer(settings.tools, artifacts)
   await history.render()
   isRead = true
   if (parent !== undefined) state.seeUnrecorded(parent.taint)
@@ -179,6 +199,7 @@ async function turnOn(
   })
   const { signal } = interruption
   const ctx = turnContext({
+    context,
     turnId,
     conversation: id,
     signal,
@@ -193,6 +214,7 @@ async function turnOn(
     origin: events.origin,
     epoch: lease.epoch,
     depth: parent === undefined ? 0 : parent.depth + 1,
+    context,
     settings,
     observed: buses.observed,
     get taint() {
@@ -210,7 +232,7 @@ async function turnOn(
     guard,
     tally,
     answer: output,
-    opened: { end: state.end, gates, doubts },
+    opened: { end: state.end, gates, doubts, fault },
     ctx,
     inner: settings.inner(outer),
     get tools() {
@@ -218,6 +240,19 @@ async function turnOn(
     },
   }
   return { turn, live }
+}
+
+/** Asks the application for tools and instructions. If that fails, the turn opens without them, and fails by it. */
+async function setUp(
+  settings: RunnerSettings,
+  ctx: SetupContext,
+  { watch }: Interruption,
+): Promise<TurnSetup & { readonly fault?: unknown }> {
+  try {
+    return await watch.orAborted(settings.setUp(ctx))
+  } catch (fault) {
+    return { tools: settings.tools, instructions: settings.instructions, fault }
+  }
 }
 
 /** Renews the lease while the turn works. Losing the conversation aborts the turn. */

@@ -123,6 +123,7 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   events.observed('turnStart', { startedAt: tally.startedAt })
   let gates: readonly Gate[] = []
   const end = await guarded(turn, async () => {
+    if (turn.opened.fault !== undefined) throw turn.opened.fault as Error
     const worked = await work(turn, plan)
     if (worked.status === 'suspended')
       gates = await askStore(() => settings.store.openGates(turn.log.id))

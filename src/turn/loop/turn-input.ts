@@ -2,8 +2,20 @@ import type { Media } from '../../spool/media.ts'
 import type { GateAnswer } from '../gates/gate-answer.ts'
 import type { OutputRequest, OutputSchema } from './structured-output.ts'
 
-/** The input of a turn. */
-export interface TurnInput<S extends OutputSchema = OutputSchema> {
+/** The input of a turn. A runner whose tools need a `context` requires one. */
+export type TurnInput<S extends OutputSchema = OutputSchema, Context = unknown> = RunInput<S> &
+  (undefined extends Context
+    ? {
+        /** JSON of at most 64 KB for handlers and policies: who the user is, for instance. No prompt shows it. */
+        readonly context?: Context
+      }
+    : {
+        /** JSON of at most 64 KB for handlers and policies: who the user is, for instance. No prompt shows it. */
+        readonly context: Context
+      })
+
+/** The input of a turn without its context. */
+interface RunInput<S extends OutputSchema> {
   /** Continues this conversation; a new one unless given. */
   readonly conversation?: string
   readonly message: string

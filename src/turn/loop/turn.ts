@@ -23,5 +23,7 @@ export interface Turn extends CallScope {
     readonly gates: readonly Gate[]
     /** Doubts since the last turn with an end: the process may have died before its observers received them. */
     readonly doubts: readonly Note[]
+    /** Why the application gave no tools or instructions. */
+    readonly fault?: unknown
   }
 }

@@ -15,6 +15,7 @@ import type { Model } from '../../model/model.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Middleware } from '../call/middleware.ts'
 import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
@@ -45,16 +46,31 @@ export interface TokenBudget {
   readonly encoding?: string
 }
 
+/** What `instructions` and `tools` get where they are functions. */
+export interface SetupContext<Context = unknown> {
+  /** What the application passed to `run` as `context`. */
+  readonly context: Context
+  readonly conversation: string
+  readonly turnId: string
+}
+
+/** The tools of a runner: a list, or a function that gives one for each turn. */
+type ToolsOption<Context> =
+  | Iterable<Tool<InputSchema, Context>>
+  | ((
+      ctx: SetupContext<Context>,
+    ) => Iterable<Tool<InputSchema, Context>> | Promise<Iterable<Tool<InputSchema, Context>>>)
+
 /** Every option of a runner. */
-export interface RunnerOptions {
+export interface RunnerOptions<Context = unknown> {
   /** Decides what happens next in a turn. A runner has either this or an `executor`. */
   readonly model?: Model
   /** Decides what happens next in a turn, instead of a model. */
   readonly executor?: Executor
-  /** The tools that the model may call. */
-  readonly tools?: Iterable<Tool>
-  /** What the model reads before everything else. */
-  readonly instructions?: string
+  /** The tools that the model may call; a function is called once for each turn, and again when one continues. */
+  readonly tools?: ToolsOption<Context>
+  /** What the model reads before everything else; a function is called as that of `tools` is. */
+  readonly instructions?: string | ((ctx: SetupContext<Context>) => string | Promise<string>)
   /** Where records go; in memory unless given. */
   readonly store?: Store
   /** Where large results go; the store's own spool unless given. */
@@ -62,7 +78,7 @@ export interface RunnerOptions {
   /** Decides gates in process; without it a gate suspends the turn. */
   readonly approve?: Approve
   /** Code that runs around turns, dispatches and calls; the first is the outermost. */
-  readonly middleware?: readonly Middleware[]
+  readonly middleware?: readonly Middleware<Context>[]
   /** Where a turn stops. */
   readonly limits?: TurnLimits
   /** How many calls run at once; eight unless given. */
@@ -107,8 +123,14 @@ export const RUNNER_OPTIONS = {
     "must be a model, such as `openaiResponses({ client: new OpenAI(), model: '…' })` of `bobbin-adk/openai`",
   ),
   executor: option(isFunction, 'must be a function that returns `{ calls }` or `{ answer }`'),
-  tools: option(isIterable, 'must be a list: `[new Tool({ … })]`'),
-  instructions: option((value) => typeof value === 'string', 'must be a string'),
+  tools: option(
+    (value) => isIterable(value) || isFunction(value),
+    'must be a list, `[new Tool({ … })]`, or a function that gives one',
+  ),
+  instructions: option(
+    (value) => typeof value === 'string' || isFunction(value),
+    'must be a string, or a function that gives one',
+  ),
   store: option(
     hasMethods('acquire', 'append', 'entries'),
     "must be a store: `memoryStore()`, or `sqliteStore('agent.db')` of `bobbin-adk/sqlite`",

@@ -1,18 +1,26 @@
 import { type Clock, sureClock } from '../../core/clock.ts'
 import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { checkedIds, type IdSource } from '../../core/ids.ts'
 import { type OptionValues, readOptions } from '../../core/options.ts'
 import type { Model } from '../../model/model.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { InnerTurns, OuterTurn } from '../call/inner-turn.ts'
 import type { Executor } from '../executor/executor.ts'
 import { modelExecutor } from '../executor/model-executor.ts'
-import { RENAMED_OPTIONS, RUNNER_OPTIONS, type RunnerOptions, type Sleep } from './option-table.ts'
+import {
+  RENAMED_OPTIONS,
+  RUNNER_OPTIONS,
+  type RunnerOptions,
+  type SetupContext,
+  type Sleep,
+} from './option-table.ts'
 
 /** A model or an executor is required; everything else has a default. */
-export type TurnRunnerOptions = RunnerOptions &
+export type TurnRunnerOptions<Context = unknown> = RunnerOptions<Context> &
   (
     | { readonly model: Model; readonly executor?: never }
     | { readonly executor: Executor; readonly model?: never }
@@ -22,9 +30,13 @@ type Values = OptionValues<typeof RUNNER_OPTIONS>
 
 /** The options with every default filled in. */
 export interface RunnerSettings
-  extends Omit<Values, 'executor' | 'tools' | 'store' | 'spool' | 'testing'> {
+  extends Omit<Values, 'executor' | 'tools' | 'instructions' | 'store' | 'spool' | 'testing'> {
   readonly executor: Executor
+  /** Empty until the turn has begun, if a function gives them. */
   readonly tools: ToolRegistry
+  readonly instructions: string | undefined
+  /** Gives tools and instructions for a turn. */
+  readonly setUp: (ctx: SetupContext) => Promise<TurnSetup>
   readonly store: NonNullable<Values['store']>
   readonly spool: NonNullable<Values['spool']>
   readonly clock: Clock
@@ -55,13 +67,24 @@ export function runnerSettings(
       '`TurnRunner` has a durable store and a spool that dies with the process. Pass `spool: fileSpool(folder)` to the runner; import `fileSpool` from `bobbin-adk/fs`.',
     )
   }
-  const tools = new ToolRegistry(values.tools)
-  // Every turn of the runner gets this registry, so none of them may change it.
-  Object.freeze(tools)
+  const { tools: toolsOf, instructions: instructionsOf } = values
+  const tools = registryOf(typeof toolsOf === 'function' ? [] : toolsOf)
+  const instructions = typeof instructionsOf === 'function' ? undefined : instructionsOf
   return {
     ...values,
     executor,
     tools,
+    instructions,
+    setUp: async (ctx) => ({
+      tools:
+        typeof toolsOf === 'function'
+          ? await asked('tools', async () => registryOf(await toolsOf(ctx)))
+          : tools,
+      instructions:
+        typeof instructionsOf === 'function'
+          ? await asked('instructions', async () => requireText(await instructionsOf(ctx)))
+          : instructions,
+    }),
     store,
     spool,
     clock: sureClock(testing.clock),
@@ -69,6 +92,30 @@ export function runnerSettings(
     sleep: testing.sleep,
     inner,
   }
+}
+
+/** What a turn is set up with. */
+export type TurnSetup = Pick<RunnerSettings, 'tools' | 'instructions'>
+
+/** Several turns, or iterations, share a registry, so none of them may change it. */
+function registryOf(tools: Iterable<Tool> | undefined): ToolRegistry {
+  const registry = new ToolRegistry(tools)
+  Object.freeze(registry)
+  return registry
+}
+
+/** Asks a function of the application; its error says which one failed. */
+async function asked<T>(option: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw new Error(`\`${option}\` of the runner failed: ${thrownText(error)}`, { cause: error })
+  }
+}
+
+function requireText(given: unknown): string {
+  if (typeof given === 'string') return given
+  throw new TypeError('It returned no string.')
 }
 
 /** Whether a runner has an option of this name. */

@@ -7,7 +7,9 @@ import type { ToolCall } from '../../records/tool-call.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 
 /** The turn, as executors and middleware see it. */
-export interface DispatchContext {
+export interface DispatchContext<Context = unknown> {
+  /** What the application passed to `run` as `context`. No prompt shows it. */
+  readonly context: Context
   readonly conversation: string
   readonly turnId: string
   /** From 1. */

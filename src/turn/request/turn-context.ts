@@ -9,7 +9,7 @@ import type { VisibleCalls } from './visible-calls.ts'
 
 /** The parts of a turn that its context shows. */
 export interface TurnFacts
-  extends Pick<DispatchContext, 'turnId' | 'conversation' | 'signal' | 'output'> {
+  extends Pick<DispatchContext, 'context' | 'turnId' | 'conversation' | 'signal' | 'output'> {
   readonly request: TurnRequest
   readonly visible: VisibleCalls
   readonly guard: RepeatGuard
@@ -19,8 +19,10 @@ export interface TurnFacts
 
 /** The context that executors and middleware get. Getters show the turn as it is now. */
 export function turnContext(facts: TurnFacts): DispatchContext {
-  const { turnId, conversation, signal, output, request, visible, guard, secret } = facts
+  const { context, turnId, conversation, signal, output } = facts
+  const { request, visible, guard, secret } = facts
   return {
+    context,
     conversation,
     turnId,
     signal,

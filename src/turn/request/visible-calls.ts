@@ -23,19 +23,21 @@ export class VisibleCalls {
   #artifacts: ToolCall[] = []
   readonly #places = new Map<string, number>()
   readonly #hidden = new Set<string>()
-  readonly #own: ToolRegistry
+  #own = new ToolRegistry()
   /** Whether some tool may give a handle: then there are tools to read one from the first request on. */
-  readonly #mayGiveHandles: boolean
+  #mayGiveHandles = false
   /** The classes that handles may have, and others of which there was one. */
-  readonly #classes: Set<unknown>
+  readonly #classes = new Set<unknown>([SpooledArtifact])
   #forged: ToolRegistry | undefined
 
-  constructor(own: ToolRegistry, artifacts: readonly unknown[] = []) {
+  /** The tools of the runner. Which ones it has may depend on what the log says. */
+  offer(own: ToolRegistry, artifacts: readonly unknown[] = []): void {
     const givers = own.list.filter(({ inline }) => inline !== true)
     this.#own = own
     this.#mayGiveHandles = givers.length > 0
     const given = this.#mayGiveHandles ? [...givers.map(classOf), ...artifacts] : []
-    this.#classes = new Set([SpooledArtifact, ...given])
+    for (const Class of given) this.#classes.add(Class)
+    this.#forged = undefined
   }
 
   apply(facts: readonly Fact[]): void {

@@ -33,7 +33,7 @@ export class ToolRegistry implements Iterable<Tool> {
       if (policy === 'keep') return this
       if (policy !== 'replace') throw collision(tool.name)
     }
-    this.#tools.set(tool.name, tool as Tool)
+    this.#tools.set(tool.name, tool)
     this.#list = undefined
     return this
   }

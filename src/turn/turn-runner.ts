@@ -76,7 +76,7 @@ export class TurnRunner<Context = unknown> {
     input: TurnInput<S, Context>,
   ): TurnHandle<AnswerOf<S>> {
     return this.#start<S>(input, async (place) => {
-      const seed = { ...checkInput(input as TurnInput), ...place }
+      const seed = { ...checkInput(input), ...place }
       const begin = (turn: Turn) => addUserMessage(turn, input)
       return runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
     })

@@ -141,7 +141,7 @@ describe('the API reference', () => {
     for (const name of ['RepeatLimits', 'TrustPolicy', 'BudgetReport', 'Usage']) {
       expect(shown).toContain(name)
     }
-    const options = /^interface RunnerOptions \{$.*?^\}$/ms.exec(page)?.[0] ?? ''
+    const options = /^interface RunnerOptions<.*> \{$.*?^\}$/ms.exec(page)?.[0] ?? ''
     for (const name of ['tools', 'store', 'limits', 'budget', 'policy', 'retries', 'testing']) {
       expect(options).toMatch(new RegExp(`^  readonly ${name}\\?:`, 'm'))
     }

@@ -42,7 +42,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ResponsesParams',
     ],
   },
-  'bobbin-adk/postgres': { values: ['postgresStore'], types: ['PostgresStoreOptions'] },
+  'bobbin-adk/postgres': {
+    values: ['postgresSpool', 'postgresStore'],
+    types: ['PostgresSpool', 'PostgresSpoolOptions', 'PostgresStoreOptions'],
+  },
   'bobbin-adk/sqlite': {
     values: ['sqliteStore'],
     types: ['SqliteDatabase', 'SqliteStatement', 'SqliteStoreOptions', 'SqliteValue'],

@@ -3,7 +3,7 @@ import { memoryDriver } from '../../src/store/memory/memory-driver.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fileMedia, fileSpool } from '../../src/stores/fs/index.ts'
-import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { postgresSpool, postgresStore } from '../../src/stores/postgres/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { type Kind, type WayIn, way } from './values.ts'
 
@@ -205,6 +205,29 @@ export const STORES: Readonly<Record<string, readonly WayIn[]>> = {
     way('sqliteStore', (name) => sqliteStore(name), 'text'),
     way('sqliteStore(path, options)', (options) => sqliteStore(path, options), ...OPTIONS),
     ...storeOptions('sqliteStore', (options) => sqliteStore(path, options)),
+  ],
+  postgresSpool: [
+    way('postgresSpool', (options) => postgresSpool(options)),
+    way(
+      'postgresSpool({ schema })',
+      (schema) => postgresSpool({ url, schema }),
+      'undefined',
+      'text',
+    ),
+    way(
+      'postgresSpool({ tenant })',
+      (tenant) => postgresSpool({ url, tenant }),
+      'undefined',
+      'text',
+      'empty text',
+    ),
+    way(
+      'postgresSpool({ quotaBytes })',
+      (quotaBytes) => postgresSpool({ url, quotaBytes }),
+      'undefined',
+      'number',
+    ),
+    way('postgresSpool({ quota })', (quota) => postgresSpool({ url, quota } as never)),
   ],
   postgresStore: [
     way('postgresStore', (options) => postgresStore(options)),

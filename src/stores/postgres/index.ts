@@ -1,1 +1,2 @@
+export { type PostgresSpool, type PostgresSpoolOptions, postgresSpool } from './postgres-spool.ts'
 export { type PostgresStoreOptions, postgresStore } from './postgres-store.ts'

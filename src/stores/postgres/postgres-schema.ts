@@ -96,6 +96,25 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     );
     CREATE INDEX bobbin_deltas_conversation ON ${deltas} (conversation, n);
   `,
+  // Larger bytes, in blocks. A spool without a digest is still being written.
+  ({ spools, spoolBlocks }) => `
+    CREATE TABLE ${spools} (
+      id text COLLATE "C" PRIMARY KEY,
+      tenant text COLLATE "C" NOT NULL,
+      digest text COLLATE "C",
+      byte_length bigint NOT NULL,
+      lines bytea,
+      written_at bigint NOT NULL
+    );
+    CREATE UNIQUE INDEX bobbin_spools_digest ON ${spools} (tenant, digest)
+      WHERE digest IS NOT NULL;
+    CREATE TABLE ${spoolBlocks} (
+      spool text COLLATE "C" NOT NULL REFERENCES ${spools} (id) ON DELETE CASCADE,
+      number bigint NOT NULL,
+      bytes bytea NOT NULL,
+      PRIMARY KEY (spool, number)
+    );
+  `,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

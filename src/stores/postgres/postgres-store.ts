@@ -1,16 +1,13 @@
 import type { Sql } from 'postgres'
-import { BobbinError } from '../../core/error/error.ts'
-import { thrownText } from '../../core/error/thrown-text.ts'
 import { requireOptions } from '../../core/error/wrong-input.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { createStore, STORE_OPTIONS, type StoreOptions } from '../../store/core/create-store.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidInput } from '../../store/store-errors.ts'
-import { postgresConnection } from './postgres-connection.ts'
+import { ALONE, connectionTo, loadClient } from './postgres-client.ts'
 import { postgresDriver } from './postgres-driver.ts'
 import { postgresNotifications } from './postgres-notifications.ts'
-import { borrowedPool, sessionPool } from './postgres-pool.ts'
-import { postgresSession } from './postgres-session.ts'
+import { spoolIn } from './postgres-spool.ts'
 import { tablesIn } from './postgres-tables.ts'
 
 /** Where the database is, and how the store uses it. */
@@ -28,7 +25,7 @@ export interface PostgresStoreOptions extends StoreOptions {
    * another transaction was faster; five seconds by default.
    */
   readonly retryTimeoutMs?: number
-  /** Where larger bytes go: a durable spool that every process which uses the store can reach. */
+  /** Where larger bytes go: a durable spool that every process can reach; tables of the same database unless given. */
   readonly spool?: SpoolStore
 }
 
@@ -51,38 +48,12 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     throw invalidInput('options', 'must have either `url` or `client`')
   }
   const tables = tablesIn(schema)
-  const connect = async () => {
-    if (client !== undefined) return borrowedPool(client)
-    const open = await loadClient()
-    const session = () => postgresSession((onclose) => open(url ?? '', { ...ALONE, onclose }))
-    return sessionPool(session, connections)
-  }
-  const connection = postgresConnection(connect, tables, { retryTimeoutMs })
+  const connection = connectionTo({ url, client, connections, retryTimeoutMs }, tables)
   const notifications = postgresNotifications(`bobbin_${schema}`, async () => {
     if (client !== undefined) return { client, isOurs: false }
     const open = await loadClient()
     return { client: open(url ?? '', { ...ALONE, connect_timeout: 15 }), isOurs: true }
   })
-  return createStore(postgresDriver(connection, tables, notifications), shared)
-}
-
-/** A client with one connection that never closes by itself between statements. */
-const ALONE = {
-  max: 1,
-  connect_timeout: 0,
-  idle_timeout: 0,
-  max_lifetime: null,
-  fetch_types: false,
-  onnotice: () => undefined,
-} as const
-
-async function loadClient() {
-  try {
-    return (await import('postgres')).default
-  } catch (cause) {
-    const message = 'The `postgres` package was not found: run `npm install postgres`.'
-    const detail = thrownText(cause)
-    const data = { reason: 'no-driver', detail } as const
-    throw new BobbinError('E_STORE_UNAVAILABLE', message, data, { cause })
-  }
+  const { spool = spoolIn(connection, tables), ...rest } = shared
+  return createStore(postgresDriver(connection, tables, notifications), { ...rest, spool })
 }

@@ -13,11 +13,13 @@ export interface Tables {
   readonly stops: string
   readonly queue: string
   readonly deltas: string
+  readonly spools: string
+  readonly spoolBlocks: string
 }
 
 /** The tables in one PostgreSQL schema; only a plain name may become part of SQL. */
 export function tablesIn(schema: string): Tables {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+  if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw invalidInput('schema', 'must be 1 to 63 lower-case letters, digits and underscores')
   }
   const table = (name: string) => `"${schema}".bobbin_${name}`
@@ -33,5 +35,7 @@ export function tablesIn(schema: string): Tables {
     stops: table('stops'),
     queue: table('queue'),
     deltas: table('deltas'),
+    spools: table('spools'),
+    spoolBlocks: table('spool_blocks'),
   }
 }

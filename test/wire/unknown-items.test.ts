@@ -257,6 +257,37 @@ function* interactions() {
   yield ['in a result', { input: STEPS.with(4, result) }] as const
 }
 
+const CONVERSE: readonly { role: string; content: readonly Json[] }[] = [
+  { role: 'user', content: [{ text: 'Weather?' }] },
+  {
+    role: 'assistant',
+    content: [
+      { text: 'Let me see.' },
+      { toolUse: { toolUseId: 'tooluse_1', name: 'weather', input: { city: 'Oslo' } } },
+    ],
+  },
+  {
+    role: 'user',
+    content: [
+      { toolResult: { toolUseId: 'tooluse_1', content: [{ text: 'snow' }], status: 'success' } },
+      { text: 'Well?' },
+    ],
+  },
+  { role: 'assistant', content: [{ text: 'Snow.' }] },
+  { role: 'user', content: [{ text: 'Thanks' }] },
+]
+
+function* converse() {
+  for (const [at, { role, content: blocks }] of CONVERSE.entries()) {
+    for (let place = 0; place <= blocks.length; place++) {
+      // Results come first, and calls last.
+      if ((at === 2 && place === 0) || (at === 1 && place === blocks.length)) continue
+      const holding = { role, content: blocks.toSpliced(place, 0, UNKNOWN_PART) }
+      yield [`in message ${at} at ${place}`, { messages: CONVERSE.with(at, holding) }] as const
+    }
+  }
+}
+
 const REQUESTS: Readonly<Record<string, () => Iterable<readonly [string, Json]>>> = {
   'openai-responses': responses,
   foundry: responses,
@@ -264,6 +295,7 @@ const REQUESTS: Readonly<Record<string, () => Iterable<readonly [string, Json]>>
   'anthropic-messages': claude,
   gemini,
   'gemini-interactions': interactions,
+  'bedrock-converse': converse,
 }
 
 /** Neighbouring turns of one side mean the same as one turn on Gemini. */

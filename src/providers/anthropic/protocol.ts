@@ -26,7 +26,12 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
     version: 1,
     title: 'Anthropic Messages',
     history: { member: 'messages' },
-    abilities: { cacheMarkers: true, boundThinking: true },
+    abilities: {
+      appendTools: true,
+      appendInstructions: true,
+      cacheMarkers: true,
+      boundThinking: true,
+    },
     detect,
     decode: decodePayload,
     decodeStream,

@@ -45,4 +45,5 @@ export const responses = defineProvider({
     RESPONSES_RULES,
   ),
   title: 'OpenAI Responses',
+  abilities: { appendTools: true, appendInstructions: true, lateResults: true },
 })

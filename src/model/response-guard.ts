@@ -8,6 +8,9 @@ import { jsonText } from './wire/wire-value.ts'
 /** How many bytes a response may have unless a model says otherwise. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 
+/** Below this, a value is written to be counted. */
+const MAX_DEPTH = 100
+
 /** Members that hold words of the model and nothing else. Some servers write them twice. */
 const WORDS: ReadonlySet<unknown> = new Set(['reasoning', 'reasoning_content'])
 
@@ -51,7 +54,7 @@ export class ResponseGuard {
 
   /** Counts a value that a client has parsed, where nobody has seen its bytes. */
   parsed<T>(value: T): T {
-    if (!this.#isWatched) this.#count(jsonText(value as never).length)
+    if (!this.#isWatched) this.#weigh(value, 0)
     return value
   }
 
@@ -127,6 +130,19 @@ export class ResponseGuard {
       },
       end: () => note(text + decodeText(decoder)),
     }
+  }
+
+  /** Counts about as much as the JSON text of a value has, without writing it. */
+  #weigh(value: unknown, depth: number): void {
+    if (typeof value === 'string') return this.#count(value.length + 2)
+    if (typeof value !== 'object' || value === null) return this.#count(4)
+    if (depth > MAX_DEPTH) return this.#count(jsonText(value as never).length)
+    let names = 2
+    for (const name in value) {
+      names += name.length + 4
+      this.#weigh((value as Readonly<Record<string, unknown>>)[name], depth + 1)
+    }
+    this.#count(names)
   }
 
   #count(bytes: number): void {

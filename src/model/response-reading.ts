@@ -1,5 +1,6 @@
 import type { ModelEvent } from './events/model-event.ts'
 import type { ProviderDefinition } from './provider-definition.ts'
+import type { Whole } from './reply.ts'
 import type { ResponseGuard } from './response-guard.ts'
 import { broken } from './sse.ts'
 import {
@@ -36,18 +37,15 @@ export class ResponseReading {
   }
 
   /** What can be told of a reply before the response ends. */
-  async *take(reply: ReadReply): EventBatches {
+  take(reply: ReadReply): EventBatches | readonly never[] {
     if ('payload' in reply) {
       this.#keep(reply)
-      return
+      return []
     }
     this.#decoder ??= this.#adapter.decodeStream(this.#context)
-    if ('events' in reply) {
-      yield* streamEvents(reply.events, this.#decoder, this.#guard)
-    } else {
-      const streamed = this.#adapter.framing === 'eventstream' ? streamFrames : streamResponse
-      yield* streamed(reply.bytes, this.#decoder, this.#guard)
-    }
+    if ('events' in reply) return streamEvents(reply.events, this.#decoder, this.#guard)
+    const streamed = this.#adapter.framing === 'eventstream' ? streamFrames : streamResponse
+    return streamed(reply.bytes, this.#decoder, this.#guard)
   }
 
   end(): readonly ModelEvent[] {
@@ -57,7 +55,7 @@ export class ResponseReading {
     return this.#guard.pass([finish])
   }
 
-  #keep({ payload, source }: Extract<ReadReply, { payload: unknown }>): void {
+  #keep({ payload, source }: Whole): void {
     this.#payloads.push(source === undefined ? this.#guard.parsed(payload) : payload)
     if (source !== undefined) this.#sources.push(source)
     this.#whole = this.#decoded()

@@ -25,13 +25,13 @@ export function flatten<T>(
       if (pulling === undefined && at < batch.length) {
         return Promise.resolve({ done: false, value: batch[at++] as T })
       }
-      const mine: Promise<IteratorResult<T, void>> =
-        pulling === undefined ? pull() : pulling.then(pull, pull)
-      const settled = mine.finally(() => {
+      const mine = pulling === undefined ? pull() : pulling.then(pull)
+      // The caller of `next` gets the error; this copy never fails.
+      const release = () => {
         if (pulling === settled) pulling = undefined
-      })
+      }
+      const settled = mine.then(release, release)
       pulling = settled
-      settled.catch(() => undefined) // the caller of `next` gets the error; this copy has no reader
       return mine
     },
     async return() {

@@ -256,12 +256,12 @@ export const knownViolations: readonly KnownViolation[] = [
     violation: 'thoughtSignature of another model, route or key',
     unseen: 'a signature does not say which model, route or key made it',
   },
-  // Of the backends, a history can name the model; Vertex Express and gateways are known by address only.
+  // A history shows the backend only where the name of its model does; gateways are known by address only.
   gemini(
     'id sent to a backend that does not know it (Vertex Express, Gemini 2.x, gateways)',
     'id-for-old-model',
     [says, model(fCall({ id: 'c1' })), tool(fResponse({ id: 'c1' }))],
-    { model: 'gemini-2.5-flash' },
+    { model: 'publishers/google/models/gemini-2.5-flash' },
   ),
   gemini('functionResponse.id differs from functionCall.id (Gemini 3.7)', 'response-id', [
     says,

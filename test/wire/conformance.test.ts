@@ -166,6 +166,14 @@ describe('validate', () => {
   it.each(accepted)('has nothing against %s, which its provider took', (_, { api, payload }) => {
     expect(wire(api).validate(payload)).toEqual([])
   })
+
+  const refused = fixtures.filter(([, fixture]) => fixture.refused !== undefined)
+  it.each(refused)('names the rule that %s breaks', (_, { api, payload, refused: rule }) => {
+    const rules = wire(api)
+      .validate(payload)
+      .map((violation) => violation.rule)
+    expect([...new Set(rules)]).toEqual([rule])
+  })
 })
 
 describe('a stream', () => {

@@ -22,6 +22,8 @@ export interface WireFixture {
   readonly items?: readonly string[]
   /** The provider took this request, so that `validate` must have nothing against `payload`. */
   readonly accepted?: true
+  /** The provider refused this request: `validate` must name this rule and no other. */
+  readonly refused?: string
   /** What encoding the decoded items must give. `payload` means: the same value again. */
   readonly echo?: unknown
 }

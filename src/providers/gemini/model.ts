@@ -8,6 +8,7 @@ import { generateContent } from './protocol.ts'
 import type { RequestSettings } from './request.ts'
 import { watchedBy } from './watched-fetch.ts'
 import { familyOf } from './wire/model-version.ts'
+import { VERTEX } from './wire/wire.ts'
 
 interface ModelOptions extends RequestSettings {
   /** False asks for whole responses. */
@@ -41,7 +42,7 @@ export function gemini(options: GeminiOptions): Model {
   return wireModel(generateContent, {
     model,
     // Signatures are bound to the backend that made them.
-    endpoint: isVertex ? 'vertex' : 'developer',
+    endpoint: isVertex ? VERTEX : 'developer',
     modelFamily: familyOf(model),
     ...(params !== undefined && { params }),
     ...(hostedTools !== undefined && { hostedTools }),

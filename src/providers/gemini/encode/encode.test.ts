@@ -154,10 +154,23 @@ describe('encode to generateContent', () => {
     expect(contents[1]?.parts).toMatchObject([{ text: 'Hello.' }, { thoughtSignature: SKIP }])
   })
 
-  it('does not begin with a call nor end with the model, and says what it added', () => {
-    const { contents, repairs } = encode([foreign(), said])
-    expect(contents.map(({ role }) => role)).toEqual(['user', 'model', 'user', 'model', 'user'])
-    expect(repairs.map(({ kind }) => kind)).toEqual(['added', 'added'])
+  it.each([
+    ['a history that begins with a call', [foreign(), said], ['user', 'model', 'user', 'model']],
+    ['an empty history', [], ['user']],
+  ])('adds a turn to %s and says so', (_, items, roles) => {
+    const { contents, repairs } = encode(items)
+    expect(contents.map(({ role }) => role)).toEqual(roles)
+    expect(contents[0]?.parts).toEqual([{ text: '(No message.)' }])
+    expect(repairs.map(({ kind }) => kind)).toEqual(['added'])
+  })
+
+  it('sends an empty message as it is, except to Vertex AI', () => {
+    const empty: HistoryItem = { type: 'message', role: 'user', parts: [text('')] }
+    const [first] = encode([empty, foreign()]).contents
+    expect(first).toEqual({ role: 'user', parts: [{ text: '' }] })
+    const { contents, repairs } = encode([empty, foreign()], { endpoint: 'vertex' })
+    expect(contents[0]?.parts).toEqual([{ text: '(No message.)' }])
+    expect(repairs.map(({ kind }) => kind)).toEqual(['left-out', 'added'])
   })
 
   it('repairs a missing and a stray result and reports both', () => {

@@ -11,7 +11,7 @@ import { ownData } from '../../../model/wire/provider-data.ts'
 import { asList, asObject, asWord } from '../../../model/wire/wire-value.ts'
 import type { ContentPart, HistoryItem, MessageItem } from '../../../records/history-item.ts'
 import { encodeMedia } from '../wire/content.ts'
-import { API, type GeminiPart, keyOf } from '../wire/wire.ts'
+import { API, type GeminiPart, keyOf, VERTEX } from '../wire/wire.ts'
 import { encodeRaw, encodeRunnerCall, encodeServerCall, RequestCalls } from './encode-call.ts'
 import { encodeResult } from './encode-result.ts'
 
@@ -27,9 +27,8 @@ const TURNS: JoinRule<Content> = {
 // Ids of other providers are never sent, so nothing has to be fitted.
 const IDS = { refused: /[^\s\S]/g, maxLength: Number.MAX_SAFE_INTEGER }
 
-// A history may not begin with a call, nor end with the model's own words.
-const OPENING: Content = { role: 'user', parts: [{ text: '(Earlier messages are left out.)' }] }
-const CLOSING: Content = { role: 'user', parts: [{ text: 'Continue.' }] }
+// True whatever the reason is: nothing was said, or a budget took it out.
+const NO_MESSAGE: Content = { role: 'user', parts: [{ text: '(No message.)' }] }
 
 /** The conversation as `contents` and a system instruction. */
 export function encodeHistory(
@@ -49,7 +48,7 @@ export function encodeHistory(
   })
   const turns = joinNeighbours(entries, TURNS)
   return {
-    contents: withEnds(turns, options),
+    contents: withOpening(turns, options),
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
   }
 }
@@ -57,15 +56,14 @@ export function encodeHistory(
 const isSystem = (item: HistoryItem): item is MessageItem =>
   item.type === 'message' && item.role === 'system'
 
-/** Adds a turn where the wire refuses the first or the last one. */
-function withEnds(turns: readonly Content[], { onRepair }: EncodeOptions): Content[] {
+/** Adds a turn where the wire refuses the first one, or none at all. */
+function withOpening(turns: readonly Content[], { onRepair }: EncodeOptions): Content[] {
   const [first] = turns
-  const opens = first !== undefined && first.role === 'model' && holdsCall(first)
-  const closes = turns.at(-1)?.role === 'model'
-  const added = (message: string) => onRepair?.({ kind: 'added', item: 'message', message })
-  if (opens) added('A turn before the first call was added: the wire does not begin with one.')
-  if (closes) added('A turn was added at the end: the wire does not end with the model.')
-  return [...(opens ? [OPENING] : []), ...turns, ...(closes ? [CLOSING] : [])]
+  if (first !== undefined && (first.role !== 'model' || !holdsCall(first))) return [...turns]
+  const why = first === undefined ? 'is never empty' : 'does not begin with a call'
+  const message = `A turn was added at the beginning: the wire ${why}.`
+  onRepair?.({ kind: 'added', item: 'message', message })
+  return [NO_MESSAGE, ...turns]
 }
 
 function encodeGroup(
@@ -110,6 +108,9 @@ function encodeInput(
   if (item.type === 'raw') return encodeRaw(item, context, calls)
   if (item.type !== 'message') return []
   const parts = item.parts.flatMap((part) => encodePart(part, context))
+  // Vertex AI refuses an empty text; the Developer API takes one.
+  const isTaken = calls.options.endpoint !== VERTEX && item.parts.length > 0
+  if (parts.length === 0 && isTaken) return [{ text: '' }]
   if (parts.length === 0) {
     context.leftOut('message', `A message of the ${item.role} says nothing and was left out.`)
   }
@@ -148,7 +149,7 @@ function encodePart(part: ContentPart, context: EncodeContext): readonly Part[] 
   return [{ text: partsText([part]) }]
 }
 
-/** An empty text is refused, unless a signature came on it. */
+/** An empty text says nothing, unless a signature came on it. */
 function isSaid({ text, thoughtSignature }: Part): boolean {
   return text !== '' || asWord(thoughtSignature) !== undefined
 }

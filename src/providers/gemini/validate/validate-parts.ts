@@ -1,6 +1,6 @@
 import type { WireRule } from '../../../model/wire/wire-adapter.ts'
 import { asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
-import { isOldModel } from '../wire/model-version.ts'
+import { isOldModel, isOnVertex } from '../wire/model-version.ts'
 import { kindOf } from '../wire/wire.ts'
 import type { RequestView } from './request-view.ts'
 
@@ -44,26 +44,28 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
   },
   {
     rule: 'invented-id',
-    prevents: 'Unknown name "id" at \'contents[…].parts[…].function_call\'',
+    prevents: 'Unknown name "id" at \'contents[…].parts[…].function_call\' (Vertex AI)',
     *check({ turns }) {
       for (const { calls, responses } of turns) {
-        for (const { held, path } of [...calls, ...responses]) {
+        for (const { held, heldPath } of [...calls, ...responses]) {
           const { id } = held
           if (id === undefined || (asWord(id) !== undefined && !MINTED.test(id as string))) continue
-          yield { path: `${path}.id`, message: 'was not issued by the provider: leave it out' }
+          yield { path: `${heldPath}.id`, message: 'was not issued by the provider: leave it out' }
         }
       }
     },
   },
   {
     rule: 'id-for-old-model',
-    prevents: 'Unknown name "id" at \'contents[…].parts[…].function_call\': Cannot find field.',
+    prevents:
+      'Unknown name "id" at \'contents[…].parts[…].function_call\': Cannot find field. (Vertex AI)',
     *check({ turns, model }) {
-      if (!isOldModel(model)) return
+      // The Developer API takes them on every model.
+      if (!isOnVertex(model) || !isOldModel(model)) return
       for (const { calls, responses } of turns) {
-        for (const { held, part, path } of [...calls, ...responses]) {
+        for (const { held, heldPath } of [...calls, ...responses]) {
           if (asWord(held['id']) === undefined) continue
-          yield { path: `${path}.${kindOf(part)}.id`, message: `\`${model}\` takes no ids` }
+          yield { path: `${heldPath}.id`, message: `\`${model}\` takes no ids` }
         }
       }
     },
@@ -72,9 +74,9 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
     rule: 'response-name',
     prevents: 'function_response.name: Name cannot be empty.',
     *check({ turns }) {
-      for (const { held, path } of turns.flatMap(({ responses }) => responses)) {
+      for (const { held, heldPath } of turns.flatMap(({ responses }) => responses)) {
         if (asWord(held['name']) !== undefined) continue
-        yield { path: `${path}.functionResponse.name`, message: 'is required, with an id too' }
+        yield { path: `${heldPath}.name`, message: 'is required, with an id too' }
       }
     },
   },
@@ -82,11 +84,11 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
     rule: 'function-name',
     prevents: 'Invalid function name. Must start with a letter or an underscore.',
     *check({ turns }) {
-      for (const { held, path } of turns.flatMap(({ calls }) => calls)) {
+      for (const { held, heldPath } of turns.flatMap(({ calls }) => calls)) {
         const name = asText(held['name']) ?? ''
         if (NAME.test(name)) continue
         yield {
-          path: `${path}.functionCall.name`,
+          path: `${heldPath}.name`,
           message: `\`${name}\` is not a valid function name`,
         }
       }
@@ -97,13 +99,13 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
     prevents: "Invalid value at 'contents[…].parts[…].function_call.args' (Struct)",
     *check({ turns }) {
       for (const { calls, responses } of turns) {
-        for (const { held, path } of calls) {
+        for (const { held, heldPath } of calls) {
           if (held['args'] === undefined || asObject(held['args'])) continue
-          yield { path: `${path}.functionCall.args`, message: 'must be an object' }
+          yield { path: `${heldPath}.args`, message: 'must be an object' }
         }
-        for (const { held, path } of responses) {
+        for (const { held, heldPath } of responses) {
           if (asObject(held['response'])) continue
-          yield { path: `${path}.functionResponse.response`, message: 'must be an object' }
+          yield { path: `${heldPath}.response`, message: 'must be an object' }
         }
       }
     },
@@ -162,8 +164,9 @@ export const PART_RULES: readonly WireRule<RequestView>[] = [
   },
   {
     rule: 'empty-text',
-    prevents: 'Unable to submit request because it has an empty text parameter.',
-    *check({ turns }) {
+    prevents: 'Unable to submit request because it has an empty text parameter. (Vertex AI)',
+    *check({ turns, model }) {
+      if (!isOnVertex(model)) return
       for (const { part, path } of turns.flatMap(({ parts }) => parts)) {
         if (part.text !== '' || asWord(part.thoughtSignature)) continue
         yield { path: `${path}.text`, message: 'is empty' }

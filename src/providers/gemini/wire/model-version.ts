@@ -19,6 +19,11 @@ export function isOldModel(model: string | undefined): boolean {
   return (generationOf(model) ?? 3) < 3
 }
 
+/** True for a model whose name says that Vertex AI serves it; a bare name fits both backends. */
+export function isOnVertex(model: string | undefined): boolean {
+  return model !== undefined && /^(?:projects|publishers)\//.test(model)
+}
+
 /** Signatures hold for one model; `models/gemini-2.5-flash-001` and `gemini-2.5-flash` are the same. */
 export function familyOf(model: string): string {
   const name = model.split('/').at(-1) ?? model

@@ -6,6 +6,8 @@ import type { DecodeContext } from '../../../model/wire/wire-adapter.ts'
 
 export const API = 'gemini'
 export const PROVIDER = 'google'
+/** The `endpoint` of the backend that is stricter than the Developer API. */
+export const VERTEX = 'vertex'
 
 /** A part of a content, as far as we read it. Tolerant: every member may be missing or odd. */
 export interface WirePart {

@@ -58,14 +58,18 @@ function history(
   const { builder, key } = reading
   const system = decodeContent(request['system'], key)
   if (system.length > 0) builder.message('system', system)
+  let hasOpenCall = false
   for (const value of messages) {
     const message = asObject(value)
     const role = message?.['role']
     if (role === 'assistant') {
-      builder.startResponse(asText(message?.['id']))
+      // The provider joins neighbouring messages of the assistant: what follows a call is the same step.
+      if (!hasOpenCall) builder.startResponse(asText(message?.['id']))
+      hasOpenCall ||= holdsCall(message?.['content'])
       readContent(message?.['content'], 'assistant', reading)
     } else {
       builder.endResponse()
+      hasOpenCall = false
       if (role === 'user') readContent(message?.['content'], 'user', reading)
       else if (message !== undefined && role === 'system') readSystem(message, reading)
       else builder.raw(value, 'user')
@@ -85,6 +89,10 @@ function readSystem(message: JsonObject, { builder, key }: Reading): void {
   const isPlain = texts.length === blocks.length && Object.keys(members).length === 0
   if (texts.length === 0) builder.raw(message, 'user')
   else builder.message('system', decodeContent(texts, key), isPlain ? undefined : { message })
+}
+
+function holdsCall(content: JsonValue | undefined): boolean {
+  return asList(content).some((block) => asObject(block)?.['type'] === 'tool_use')
 }
 
 /** A response that ended. */

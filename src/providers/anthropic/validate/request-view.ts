@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../core/json/json.ts'
+import { type JoinRule, joinNeighbours } from '../../../model/wire/join-neighbours.ts'
 import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { MessageParam } from '../wire/wire.ts'
 
@@ -6,15 +7,16 @@ import type { MessageParam } from '../wire/wire.ts'
 export interface RequestView {
   readonly request: JsonObject
   readonly messages: readonly MessageView[]
+  /** The same, with neighbouring messages of the assistant as one: the provider joins them. */
+  readonly turns: readonly MessageView[]
   readonly blocks: readonly BlockView[]
-  /** The messages as the types of the client have them. */
+  /** The turns as the types of the client have them. */
   readonly params: readonly MessageParam[]
 }
 
 export interface MessageView {
   readonly role: string
   readonly path: string
-  readonly index: number
   readonly blocks: readonly BlockView[]
   /** True for a message of the operator that only sets something, and for one of a role that we do not know. */
   readonly mayBeEmpty: boolean
@@ -25,7 +27,16 @@ export interface BlockView {
   readonly type: string
   readonly path: string
   readonly role: string
-  readonly message: number
+}
+
+const TURNS: JoinRule<MessageView> = {
+  joins: (later, earlier) => later.role === 'assistant' && earlier.role === 'assistant',
+  merge: (messages) => ({
+    role: 'assistant',
+    path: messages[0]?.path ?? '',
+    blocks: messages.flatMap(({ blocks }) => blocks),
+    mayBeEmpty: false,
+  }),
 }
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system'])
@@ -40,16 +51,18 @@ export function viewOf(payload: unknown): RequestView {
     const path = `messages.${index}`
     // What a new role may hold is not known.
     const isNew = role !== '' && !ROLES.has(role)
-    const blocks = isNew ? [] : blockViews(message?.['content'], role, path, index)
+    const blocks = isNew ? [] : blockViews(message?.['content'], role, path)
     const settings = asObject(message?.['output_config']) ?? {}
     const mayBeEmpty = isNew || (role === 'system' && Object.keys(settings).length > 0)
-    return { role, path, index, blocks, mayBeEmpty }
+    return { role, path, blocks, mayBeEmpty }
   })
+  const turns = joinNeighbours(messages, TURNS)
   return {
     request,
     messages,
+    turns,
     blocks: messages.flatMap(({ blocks }) => blocks),
-    params: messages.map(({ role, blocks }) => paramOf(role, blocks)),
+    params: turns.map(({ role, blocks }) => paramOf(role, blocks)),
   }
 }
 
@@ -57,11 +70,11 @@ function paramOf(role: string, blocks: readonly BlockView[]): MessageParam {
   return { role, content: blocks.map(({ block }) => block) } as unknown as MessageParam
 }
 
-function blockViews(content: unknown, role: string, path: string, message: number): BlockView[] {
+function blockViews(content: unknown, role: string, path: string): BlockView[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
   return blocks.map((value, index) => {
     const block = asObject(value) ?? {}
     const type = asText(block['type']) ?? ''
-    return { block, type, path: `${path}.content.${index}`, role, message }
+    return { block, type, path: `${path}.content.${index}`, role }
   })
 }

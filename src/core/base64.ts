@@ -17,3 +17,16 @@ export function base64ToBytes(text: string): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
   return bytes
 }
+
+/** True for base64 in its URL-safe alphabet, which not every reader takes. */
+export function isUrlSafeBase64(text: string): boolean {
+  return /[-_]/.test(text)
+}
+
+/** Base64 in the standard alphabet with its padding, from either alphabet. */
+export function standardBase64(text: string): string {
+  const standard = isUrlSafeBase64(text) ? text.replaceAll('-', '+').replaceAll('_', '/') : text
+  return standard.length % 4 < 2
+    ? standard
+    : standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
+}

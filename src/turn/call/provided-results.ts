@@ -1,5 +1,5 @@
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
-import { base64ToBytes } from '../../core/base64.ts'
+import { base64ToBytes, standardBase64 } from '../../core/base64.ts'
 import type { CallResult, ContentPart, MediaPart } from '../../records/history-item.ts'
 import type { PlacedMedia } from '../../records/placed-media.ts'
 import type { ToolCallResults } from '../../records/tool-call-results.ts'
@@ -70,7 +70,7 @@ function mediaOf({ kind, mimeType = '', filename, source }: MediaPart): Media | 
 /** The bytes of base64, in its URL-safe form too. */
 function bytesOf(data: string): Uint8Array | undefined {
   try {
-    return base64ToBytes(data.replaceAll('-', '+').replaceAll('_', '/'))
+    return base64ToBytes(standardBase64(data))
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { isUrlSafeBase64 } from '../../../core/base64.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import type { WireRule } from '../../../model/wire/wire-adapter.ts'
 import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import {
@@ -25,6 +27,13 @@ function idOf({ block, type }: BlockView): readonly [member: string, pattern: Re
   return isServerResult(type) && block['tool_use_id'] !== undefined
     ? ['tool_use_id', SERVER_ID]
     : undefined
+}
+
+const URL_SAFE = 'is URL-safe base64: write it in the standard alphabet'
+
+function isUrlSafeMedia({ type, source }: JsonObject): boolean {
+  const held = type === 'image' || type === 'document' ? asObject(source) : undefined
+  return held?.['type'] === 'base64' && isUrlSafeBase64(asText(held['data']) ?? '')
 }
 
 /** What each block may hold, and on whose side it may stand. */
@@ -195,6 +204,20 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
           if (type === 'tool_result' ? tag !== '' && !isOnlyInMessages(tag) : tag === 'text')
             continue
           yield { path: `${path}.content.${index}`, message: `a result cannot hold \`${tag}\`` }
+        }
+      }
+    },
+  },
+  {
+    rule: 'base64',
+    prevents: 'messages.N.content.N.image.source.base64: invalid base64 data',
+    *check({ blocks }) {
+      for (const { block, type, path } of blocks) {
+        const inside = type === 'tool_result' ? asList(block['content']) : []
+        if (isUrlSafeMedia(block)) yield { path: `${path}.source.data`, message: URL_SAFE }
+        for (const [index, value] of inside.entries()) {
+          if (!isUrlSafeMedia(asObject(value) ?? {})) continue
+          yield { path: `${path}.content.${index}.source.data`, message: URL_SAFE }
         }
       }
     },

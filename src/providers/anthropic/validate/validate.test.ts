@@ -72,6 +72,9 @@ const BROKEN: Readonly<Record<string, unknown>> = {
     assistant(use('a')),
     user(result('a', { content: [{ type: 'thinking' }] })),
   ],
+  base64: [
+    user({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'a-_b' } }),
+  ],
   'cache-breakpoints': [user(cached, cached, cached, cached, cached)],
   'message-count': Array.from({ length: 100_001 }, () => question),
 }

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import { base64ToBytes } from '../../../core/base64.ts'
+import { base64ToBytes, standardBase64 } from '../../../core/base64.ts'
 import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import { partsText } from '../../../model/wire/foreign-text.ts'
 import { type ProviderKey, providerData } from '../../../model/wire/provider-data.ts'
@@ -129,7 +129,10 @@ function encodeImage({ source, mimeType }: MediaPart): Image | undefined {
   }
   if (mimeType === undefined || !IMAGE_TYPES.has(mimeType)) return undefined
   const media_type = mimeType as ImageType
-  return { type: 'image', source: { type: 'base64', media_type, data: source.data } }
+  return {
+    type: 'image',
+    source: { type: 'base64', media_type, data: standardBase64(source.data) },
+  }
 }
 
 function encodeDocument({ source, mimeType, filename }: MediaPart): Document | undefined {
@@ -142,7 +145,7 @@ function encodeDocument({ source, mimeType, filename }: MediaPart): Document | u
       ? { type: 'document', source: { type: 'file', file_id: source.id }, ...title }
       : undefined
   }
-  const { data } = source
+  const data = standardBase64(source.data)
   if (mimeType === 'application/pdf') {
     return {
       type: 'document',

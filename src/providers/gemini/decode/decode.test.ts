@@ -158,6 +158,11 @@ describe('decode of generateContent', () => {
     })
   })
 
+  it('does not let a damaged picture behind code break it', () => {
+    const parts = [{ executableCode: { code: '1' } }, { inlineData: '' }]
+    expect(codec.decode({ role: 'model', parts }).calls).toMatchObject([{ type: 'openCall' }])
+  })
+
   it('does not let deep results break it', () => {
     const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as unknown
     const parts = [{ toolCall: { id: 'x' } }, { toolResponse: { id: 'x', response: { deep } } }]

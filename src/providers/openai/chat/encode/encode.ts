@@ -20,6 +20,7 @@ import type {
   HistoryItem,
   MessageItem,
 } from '../../../../records/history-item.ts'
+import { withStandardMedia } from '../../inline-media.ts'
 import { API } from '../decode/decode-response.ts'
 import { encodePart, textPart, type UserPart } from '../wire/content.ts'
 import type { ChatQuirks } from '../wire/quirks.ts'
@@ -43,7 +44,8 @@ export function encodeHistory(
     ...options,
     api: API,
     ids: quirks.ids,
-    encodeGroup: (group, context) => encodeGroup(group, fitted(context), quirks),
+    encodeGroup: (group, context) =>
+      encodeGroup(group, fitted(context), quirks).map(withStandardMedia),
   })
   return { messages }
 }

@@ -29,6 +29,12 @@ const BROKEN: Readonly<Record<string, unknown>> = {
   'empty-calls': [{ role: 'assistant', content: 'x', tool_calls: [] }],
   'tool-content': [asks(call('a')), answers('a', [{ type: 'image_url', image_url: {} }])],
   'missing-content': [{ role: 'assistant', content: null }],
+  base64: [
+    {
+      role: 'user',
+      content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,a-_b' } }],
+    },
+  ],
   'too-many-tools': { messages: [user], tools: Array.from({ length: 129 }, () => ({})) },
 }
 

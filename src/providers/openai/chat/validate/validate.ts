@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../../core/json/json.ts'
 import { applyRules, type Violation, type WireRule } from '../../../../model/wire/wire-adapter.ts'
 import { asList, asObject, asText, isJson } from '../../../../model/wire/wire-value.ts'
+import { URL_SAFE, urlSafeMedia } from '../../inline-media.ts'
 import { MAX_ID } from '../wire/quirks.ts'
 
 /** A request, or the part of one, with each message and its place. */
@@ -178,6 +179,17 @@ export const CHAT_RULES: readonly WireRule<RequestView>[] = [
         const stands = ['refusal', 'audio', 'function_call'].some((name) => message[name])
         if (role === 'assistant' && (calls.length > 0 || stands)) continue
         yield { path: `${path}.content`, message: `a message of role \`${role}\` needs content` }
+      }
+    },
+  },
+  {
+    rule: 'base64',
+    prevents: "Invalid 'messages[…].content[…].image_url.url'. Expected a base64-encoded data URL",
+    *check({ messages }) {
+      for (const { message, path } of messages) {
+        for (const place of urlSafeMedia(message)) {
+          yield { path: `${path}.${place}`, message: URL_SAFE }
+        }
       }
     },
   },

@@ -2,12 +2,12 @@ import type {
   ChatCompletionContentPart,
   ChatCompletionContentPartText,
 } from 'openai/resources/chat/completions'
+import { standardBase64 } from '../../../../core/base64.ts'
 import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
 import { asList, asObject, asText } from '../../../../model/wire/wire-value.ts'
-import type { ContentPart, MediaPart } from '../../../../records/history-item.ts'
-import { urlOf } from '../../media-url.ts'
+import type { ContentPart } from '../../../../records/history-item.ts'
+import { mediaAt, urlOf } from '../../media-url.ts'
 
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*;base64,/
 const AUDIO_FORMATS = new Map([
   ['audio/wav', 'wav'],
   ['audio/x-wav', 'wav'],
@@ -28,7 +28,7 @@ function decodePart(value: JsonValue, api: string): ContentPart[] {
   if (text !== undefined) return [{ type: 'text', text }]
   const image = part?.['image_url']
   const url = asText(asObject(image)?.['url']) ?? asText(image)
-  if (url !== undefined) return [fromUrl('image', url)]
+  if (url !== undefined) return [mediaAt('image', url)]
   const audio = asObject(part?.['input_audio'])
   const sound = asText(audio?.['data'])
   if (sound !== undefined) {
@@ -40,18 +40,10 @@ function decodePart(value: JsonValue, api: string): ContentPart[] {
   const filename = asText(file['filename'])
   const named = filename === undefined ? {} : { filename }
   const data = asText(file['file_data'])
-  if (data !== undefined) return [{ ...fromUrl('document', data), ...named }]
+  if (data !== undefined) return [{ ...mediaAt('document', data), ...named }]
   const id = asText(file['file_id'])
   if (id === undefined) return []
   return [{ type: 'media', kind: 'document', ...named, source: { type: 'file', id, api } }]
-}
-
-function fromUrl(kind: MediaPart['kind'], url: string): MediaPart {
-  const inline = DATA_URL.exec(url)
-  if (inline === null) return { type: 'media', kind, source: { type: 'url', url } }
-  const mimeType = inline[1]
-  const source = { type: 'base64', data: url.slice(inline[0].length) } as const
-  return { type: 'media', kind, ...(mimeType !== undefined && { mimeType }), source }
 }
 
 /** A part of a user's message, in the SDK's own words. */
@@ -67,7 +59,7 @@ export function encodePart(part: ContentPart, api: string): UserPart | undefined
   if (kind === 'audio' && source.type === 'base64') {
     const format = AUDIO_FORMATS.get(mimeType as never)
     if (format === undefined) return undefined
-    return { type: 'input_audio', input_audio: { data: source.data, format } }
+    return { type: 'input_audio', input_audio: { data: standardBase64(source.data), format } }
   }
   if (kind !== 'document') return undefined
   if (source.type === 'base64') {

@@ -2,7 +2,8 @@ import type { JsonValue } from '../../../../core/json/json.ts'
 import type { HistoryBuilder } from '../../../../model/wire/history-builder.ts'
 import { asList, asObject, asText, without } from '../../../../model/wire/wire-value.ts'
 import type { ContentPart } from '../../../../records/history-item.ts'
-import { decodeContent, generatedImage, mediaAt, reasoningText } from '../wire/content.ts'
+import { mediaAt } from '../../media-url.ts'
+import { decodeContent, generatedImage, reasoningText } from '../wire/content.ts'
 import type { ResponsesItem } from '../wire/wire.ts'
 import {
   callId,

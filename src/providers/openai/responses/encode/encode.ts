@@ -21,6 +21,7 @@ import type {
   MessageItem,
   OpenCallItem,
 } from '../../../../records/history-item.ts'
+import { withStandardMedia } from '../../inline-media.ts'
 import type { ResponsesDialect } from '../decode/dialect.ts'
 import { encodePart, type InputPart } from '../wire/content.ts'
 import { isStoredReasoning, type ResponsesPart } from '../wire/wire.ts'
@@ -100,7 +101,7 @@ function encodeGroup(
       outputs.push(...encodeOutput(item, context, dialect.api, isReferred || isLate))
     }
   }
-  return [...withFollowers(said), ...outputs]
+  return [...withFollowers(said), ...outputs].map(withStandardMedia)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { WireRule } from '../../../../model/wire/wire-adapter.ts'
 import { asList, asObject, asText, isJson } from '../../../../model/wire/wire-value.ts'
+import { URL_SAFE, urlSafeMedia } from '../../inline-media.ts'
 import type { RequestView } from './request-view.ts'
 
 const MAX_OUTPUT = 10_485_760
@@ -59,6 +60,17 @@ export const SHAPE_RULES: readonly WireRule<RequestView>[] = [
         const length = asText(item['output'])?.length ?? 0
         if (length > MAX_OUTPUT)
           yield { path: `${path}.output`, message: `is ${length} characters` }
+      }
+    },
+  },
+  {
+    rule: 'base64',
+    prevents: "Invalid 'input[…].image_url'. Expected a base64-encoded data URL",
+    *check({ items }) {
+      for (const { item, path } of items) {
+        for (const place of urlSafeMedia(item)) {
+          yield { path: `${path}.${place}`, message: URL_SAFE }
+        }
       }
     },
   },

@@ -21,6 +21,7 @@ const rulesOf = (payload: unknown) => validateRequest(payload).map(({ rule }) =>
 
 /** For each rule a request that breaks it. */
 const broken: readonly (readonly [rule: string, payload: unknown])[] = [
+  ['base64', [call(), output({ output: [{ image_url: 'data:image/png;base64,a-_b' }] })]],
   ['stray-output', [user, output()]],
   ['stray-output', [output(), call()]],
   ['missing-output', [user, call()]],

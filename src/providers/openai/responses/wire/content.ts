@@ -6,10 +6,8 @@ import type {
 import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
 import { asList, asObject, asText } from '../../../../model/wire/wire-value.ts'
 import type { ContentPart, MediaPart } from '../../../../records/history-item.ts'
-import { urlOf } from '../../media-url.ts'
+import { mediaAt, urlOf } from '../../media-url.ts'
 import { asItem } from './wire.ts'
-
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*;base64,/
 
 /** Content of a message or of an output as neutral parts. Parts without a neutral form stay in the raw data. */
 export function decodeContent(content: JsonValue | undefined, api: string): ContentPart[] {
@@ -45,20 +43,6 @@ function media(
   const named = { type: 'media', kind, ...(filename !== undefined && { filename }) } as const
   if (url === undefined) return { ...named, source: { type: 'file', id: fileId ?? '', api } }
   return { ...named, ...mediaAt(kind, url) }
-}
-
-/** Media at an address, which may be a data URL that holds them. */
-export function mediaAt(kind: MediaPart['kind'], url: string): MediaPart {
-  const inline = DATA_URL.exec(url)
-  if (inline === null) return { type: 'media', kind, source: { type: 'url', url } }
-  const data = url.slice(inline[0].length)
-  const mimeType = inline[1]
-  return {
-    type: 'media',
-    kind,
-    ...(mimeType !== undefined && { mimeType }),
-    source: { type: 'base64', data },
-  }
 }
 
 /** Base64 without data URL, as generated images come. */

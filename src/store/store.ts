@@ -70,12 +70,14 @@ export interface Store {
   gate(conversation: string, id: string): Promise<Gate | undefined>
   /**
    * Gates that wait for a decision or for their use, of one conversation or of all, in the order in which they
-   * were opened; at most 1,000.
+   * were opened; at most 1,000. In the list of all, the gate of a turn inside a call is there once: as the gate of the
+   * outermost turn that waits for it.
    */
   openGates(conversation?: string): Promise<readonly Gate[]>
   /**
    * Decides a pending gate by compare-and-set, from any process, without an epoch. Rejects with `E_GATE_STATE` if
-   * it is already decided, closed or expired, or has another digest, and with `E_NOT_FOUND` if it does not exist.
+   * it is already decided, closed or expired, or has another digest, and with `E_NOT_FOUND` if it does not exist. The
+   * gate of a turn inside a call and its copies in the conversations around it are decided together.
    */
   decideGate(conversation: string, id: string, decision: NewGateDecision): Promise<Gate>
 

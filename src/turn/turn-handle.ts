@@ -25,7 +25,7 @@ export interface StartingTurn {
   readonly conversation: string
   readonly control: TurnControl
   /** Where its events come from; asked when the handle is iterated. */
-  readonly source: () => FeedSource
+  readonly source: () => FeedSource | Promise<FeedSource>
 }
 
 /** The handle of a turn whose outcome is under way. */
@@ -53,8 +53,10 @@ async function* iterate(
   outcome: Promise<unknown>,
   signal: AbortSignal,
 ): AsyncGenerator<FeedEvent, void> {
+  const given = source()
+  const from = given instanceof Promise ? await given : given
   const { openedAt } = control
   const after = openedAt === undefined ? undefined : { seq: openedAt, n: 0 }
-  yield* turnEvents(source(), { turnId, after, over: outcome }, signal)
+  yield* turnEvents(from, { turnId, after, over: outcome }, signal)
   if (!signal.aborted) await outcome
 }

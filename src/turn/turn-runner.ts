@@ -22,7 +22,7 @@ import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
 import type { Turn } from './loop/turn.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
-import { innerTurns } from './nested/inner-turns.ts'
+import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
   type RunnerSettings,
   runnerSettings,
@@ -89,20 +89,25 @@ export class TurnRunner<Context = unknown> {
     return this.run(input)
   }
 
-  /** Answers gates and continues the suspended turn. Invalid decisions are refused. */
+  /**
+   * Answers gates and continues the suspended turn. Invalid decisions are refused. A decision on the gate of a sub-agent
+   * continues the outermost turn: outcome and events are that turn's.
+   */
   resume<const S extends OutputSchema = OutputSchema>(
     input: ResumeInput<S>,
   ): TurnHandle<AnswerOf<S>> {
-    return this.#start<S>(input, async (place) => {
+    const { store } = this.#settings
+    const run = async (place: TurnPlace) => {
       const seed = { ...checkResume(input), ...place }
       const { conversation, decisions } = input
       await this.#requireConversation(conversation)
       const checked = await decisionsOf(this.#settings, conversation, decisions)
-      for (const [id, decision] of checked) {
-        await this.#settings.store.decideGate(conversation, id, decision)
-      }
-      return runTurn(this.#settings, this.#buses, seed, { way: 'resume' })
-    })
+      for (const [id, decision] of checked) await store.decideGate(conversation, id, decision)
+      // The turn inside a call continues through the turn around it, which has the tools and waits for it.
+      const outermost = { ...seed, conversation: await outermostConversation(store, conversation) }
+      return runTurn(this.#settings, this.#buses, outermost, { way: 'resume' })
+    }
+    return this.#start<S>(input, run, (conversation) => outermostConversation(store, conversation))
   }
 
   /** Continues after a crash: finishes what is safe, settles the rest as in doubt, then continues the turn. */
@@ -120,6 +125,7 @@ export class TurnRunner<Context = unknown> {
   #start<S extends OutputSchema>(
     input: unknown,
     run: (place: TurnPlace) => Promise<TurnOutcome>,
+    locate?: (conversation: string) => Promise<string>,
   ): TurnHandle<AnswerOf<S>> {
     const { ids } = this.#settings
     const control: TurnControl = { abort: new AbortController(), openedAt: undefined }
@@ -130,7 +136,13 @@ export class TurnRunner<Context = unknown> {
       place = { conversation: isName ? conversation : '', turnId: ids() }
       return run({ ...place, control })
     })()
-    const source = () => this.#source(place.conversation)
+    const source = () => {
+      const { conversation } = place
+      const here = () => this.#source(conversation)
+      // Only a name with a slash can be that of a turn inside a call.
+      if (locate === undefined || !conversation.includes('/')) return here()
+      return locate(conversation).then((outermost) => this.#source(outermost), here)
+    }
     const outcome = begun as Promise<TurnOutcome<AnswerOf<S>>>
     return turnHandle(outcome, { ...place, control, source })
   }

@@ -1,9 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
+import type { Gate, NewGateDecision } from '../gate.ts'
 import { decidedGate, decodeGate, encodeGate, gateAt } from '../rows/gate-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { conversationId, textColumn } from '../rows/store-input.ts'
+import type { GateRow } from '../rows/store-rows.ts'
 import type { Store } from '../store.ts'
 import { gateState, notFound } from '../store-errors.ts'
+import { sameGates, withoutOriginals } from './same-gates.ts'
 
 const MAX_GATES = 1000
 /** States only move forward, so a race can be lost once. More losses mean an inconsistent database. */
@@ -27,21 +30,41 @@ export function createGates(
         open: true,
         limit: MAX_GATES,
       })
-      return rows.map((row) => gateAt(decodeGate(row), clock.now()))
+      const gates = rows.map((row) => gateAt(decodeGate(row), clock.now()))
+      return conversation === undefined ? withoutOriginals(gates) : gates
     },
 
     async decideGate(conversation, id, decision) {
-      conversationId(conversation)
-      const column = textColumn(id, 'id')
-      // After a lost race the gate is read again. It is decided then, and `decidedGate` throws.
-      for (let tries = 1; ; tries++) {
-        const row = await driver.gate(conversation, column)
-        if (row === undefined) throw notFound('gate', id)
-        const gate = decodeGate(row)
-        const decided = decidedGate(gate, decision, clock.now())
-        if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
-        if (tries === MAX_TRIES) throw gateState(id, gate.state, decided.state, KEEPS_CHANGING)
+      const row = await driver.gate(conversationId(conversation), textColumn(id, 'id'))
+      if (row === undefined) throw notFound('gate', id)
+      decidedGate(decodeGate(row), decision, clock.now())
+      // The innermost one first: it is what counts if two people decide at the same time.
+      const [innermost = row, ...copies] = await sameGates(driver, row)
+      const decided = [await decideOne(driver, innermost, decision, clock)]
+      for (const copy of copies) {
+        if (copy.state === 'pending') decided.push(await decideOne(driver, copy, decision, clock))
       }
+      const isAsked = (gate: Gate) => gate.conversation === conversation && gate.id === id
+      return decided.find(isAsked) as Gate
     },
+  }
+}
+
+async function decideOne(
+  driver: StoreDriver,
+  given: GateRow,
+  decision: NewGateDecision,
+  clock: Clock,
+): Promise<Gate> {
+  let row = given
+  for (let tries = 1; ; tries++) {
+    const gate = decodeGate(row)
+    const decided = decidedGate(gate, decision, clock.now())
+    if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
+    if (tries === MAX_TRIES) throw gateState(gate.id, gate.state, decided.state, KEEPS_CHANGING)
+    // After a lost race the gate is read again. It is decided then, and `decidedGate` throws.
+    const again = await driver.gate(row.conversation, row.id)
+    if (again === undefined) throw notFound('gate', gate.id)
+    row = again
   }
 }

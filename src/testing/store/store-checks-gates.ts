@@ -169,4 +169,31 @@ export const storeGateChecks: readonly StoreCheck[] = [
       assert.deepEqual([gate.state, gate.decision?.args], ['edited', { n: 2 }])
     },
   },
+  {
+    name: 'takes the gate of a turn inside a call and its copies for one',
+    async run({ store }) {
+      const places = ['k', 'k/r', 'k/r/s', 'k/other']
+      const at = (name: string) => `gate of ${name}`
+      for (const [index, conversation] of places.entries()) {
+        const inside = index < 2 ? places[index + 1] : undefined
+        const context = inside === undefined ? {} : { conversation: inside, gate: at(inside) }
+        const { epoch } = await store.acquire(conversation, { owner: 'test' })
+        const opened = sample.gateOpened('t', at(conversation), { context })
+        await store.append(conversation, epoch, [opened])
+      }
+      const listed = async () => (await store.openGates()).map(({ conversation }) => conversation)
+      assert.deepEqual((await listed()).toSorted(), ['k', 'k/other'])
+      assert.equal((await store.openGates('k/r/s')).length, 1)
+      const decided = await store.decideGate('k/r', at('k/r'), approval)
+      assert.deepEqual([decided.conversation, decided.state], ['k/r', 'approved'])
+      for (const conversation of places) {
+        const gate = await store.gate(conversation, at(conversation))
+        assert.equal(gate?.state, conversation === 'k/other' ? 'pending' : 'approved')
+      }
+      for (const conversation of ['k', 'k/r', 'k/r/s']) {
+        const again = store.decideGate(conversation, at(conversation), approval)
+        await rejectsWith('E_GATE_STATE', again)
+      }
+    },
+  },
 ]

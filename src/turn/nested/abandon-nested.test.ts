@@ -78,10 +78,7 @@ describe('a call that settles while its inner turn waits', () => {
       gates: [{ toolCallId: 'r1' }],
       toolCalls: [],
     })
-    expect((await left()).gates).toEqual([
-      ['k/r1', 'pending'],
-      ['k', 'pending'],
-    ])
+    expect((await left()).gates).toEqual([['k', 'pending']])
   })
 
   it('abandons what was decided already when a layer answers in its place later', async () => {

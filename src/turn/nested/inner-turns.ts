@@ -1,5 +1,6 @@
 import { sha256Hex } from '#hash'
 import { nestedConversations } from '../../store/core/nested-conversations.ts'
+import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate, NewGateDecision } from '../../store/gate.ts'
 import { isConversationName } from '../../store/rows/store-input.ts'
 import type { Store } from '../../store/store.ts'
@@ -46,6 +47,18 @@ export async function isNestedIn(
   return ((await store.conversation(conversation))?.length ?? 0) > 0 ? false : undefined
 }
 
+/** The conversation around a conversation of turns inside calls, or the conversation itself if there is none. */
+export async function outermostConversation(store: Store, conversation: string): Promise<string> {
+  if (!conversation.includes('/')) return conversation
+  const [first] = (await store.find({ conversation, kind: 'turn-start', limit: 1 })).entries
+  const parent =
+    first?.entry.kind === 'turn-start' ? first.entry.data.parent?.conversation : undefined
+  // An outer conversation has a shorter name, so this ends; an import may have brought the inner one alone.
+  const isAround = parent !== undefined && conversation.startsWith(`${parent}/`)
+  if (!isAround || (await store.conversation(parent)) === undefined) return conversation
+  return outermostConversation(store, parent)
+}
+
 /**
  * Whether calls of a turn took effect, or may have: they are in doubt, have no record although they started, or ran and
  * must not repeat. The record of a call may be missing because the store failed.
@@ -71,7 +84,7 @@ function leftIn(
     outer.settings,
   )
   const conversation = conversationInside(outer.origin.conversation, intent.idempotencyKey)
-  const nested = gates.filter((gate) => placeOf(gate) !== undefined)
+  const nested = gates.filter((gate) => originalPlace(gate) !== undefined)
   return {
     isHeldUp: () => isHeldUp(nested, settings),
     passOn: () => passOn(nested, settings),
@@ -107,7 +120,7 @@ async function passOn(gates: readonly Gate[], { store }: RunnerSettings): Promis
 }
 
 async function gateThere(gate: Gate, store: Store): Promise<Gate | undefined> {
-  const place = placeOf(gate)
+  const place = originalPlace(gate)
   return place && askStore(() => store.gate(place.conversation, place.gate))
 }
 
@@ -123,14 +136,6 @@ function decisionFrom(gate: Gate): NewGateDecision {
   }
   const { verdict, decidedBy, args, comment } = decision
   return { verdict, decidedBy, ...(args && { args }), ...(comment !== undefined && { comment }) }
-}
-
-/** The place of the original gate, if this is the copy of an inner turn's gate. */
-function placeOf({ context }: Gate) {
-  const { conversation, gate } = context ?? {}
-  return typeof conversation === 'string' && typeof gate === 'string'
-    ? { conversation, gate }
-    : undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sampleTool } from '../../../test/turn-samples.ts'
 import type { OpenCallItem } from '../../records/history-item.ts'
+import type { FeedEvent } from '../../store/feed/feed-event.ts'
 import type { Gate } from '../../store/gate.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -53,13 +54,87 @@ function waiting(around?: Partial<ToolOptions>, own: { store?: Store; executor?:
     runner(true, options).run({ message: 'go', conversation: 'k' })
   const resume = (decisions: readonly object[], options?: Partial<TurnRunnerOptions>) =>
     runner(false, options).resume({ conversation: 'k', decisions: decisions as never })
-  return { store, paid, begin, resume }
+  return { store, paid, begin, resume, runner }
+}
+
+/** The place of the original of a gate that a turn inside a call opened. */
+const placeIn = (gate: Gate | undefined) => {
+  const { conversation, gate: id } = gate?.context ?? {}
+  return { conversation: String(conversation), id: String(id) }
 }
 
 const yes = (gates: readonly Gate[], more: object = {}) =>
   gates.map(({ id }) => ({ gate: id, approve: true, decidedBy: 'ann', ...more }))
 
 describe('the gate of a turn inside a call', () => {
+  it('is listed once, where the outermost turn waits', async () => {
+    const { store, begin } = waiting()
+    const { gates } = await begin()
+    expect(await store.openGates()).toEqual(gates)
+    expect(await store.openGates('k/r1')).toMatchObject([{ conversation: 'k/r1', tool: 'pay' }])
+  })
+
+  it.each([
+    ['inner', true],
+    ['outer', false],
+  ])('is decided once and for both through the %s one', async (_, isInner) => {
+    const { store, paid, begin, runner } = waiting()
+    const { gates } = await begin()
+    const inner = placeIn(gates[0])
+    const outer = { conversation: 'k', id: gates[0]?.id ?? '' }
+    const [asked, other] = isInner ? [inner, outer] : [outer, inner]
+    const decision = { gate: asked.id, approve: true, decidedBy: 'ann' }
+    const { conversation } = asked
+    const handle = runner(false).resume({ conversation, decisions: [decision] })
+    const events: FeedEvent[] = []
+    for await (const event of handle) events.push(event)
+    expect(events.find(({ type }) => type === 'turnEnd')).toMatchObject({ conversation: 'k' })
+    expect(await handle).toMatchObject({
+      conversation: 'k',
+      status: 'completed',
+      text: 'done',
+      toolCalls: [{ id: 'r1', settlement: 'ok' }],
+    })
+    expect(paid).toEqual(['bob'])
+    expect(await store.openGates()).toEqual([])
+    for (const { conversation: at, id } of [inner, outer]) {
+      expect(await store.gate(at, id)).toMatchObject({
+        state: 'consumed',
+        decision: { decidedBy: 'ann' },
+      })
+    }
+    const again = { gate: other.id, approve: true, decidedBy: 'bea' }
+    await expect(
+      runner(false).resume({ conversation: other.conversation, decisions: [again] }),
+    ).rejects.toMatchObject({ code: 'E_GATE_STATE' })
+  })
+
+  it('is denied through the inner one, and the outcome says so', async () => {
+    const { paid, begin, runner } = waiting()
+    const { gates } = await begin()
+    const { conversation, id } = placeIn(gates[0])
+    const decisions = [{ gate: id, approve: false, decidedBy: 'ann' }]
+    expect(await runner(false).resume({ conversation, decisions })).toMatchObject({
+      conversation: 'k',
+      toolCalls: [{ id: 'r1' }],
+    })
+    expect(paid).toEqual([])
+  })
+
+  it('stays decided for a runner that cannot continue the turn around it', async () => {
+    const { store, paid, begin, runner } = waiting()
+    const { gates } = await begin()
+    const { conversation, id } = placeIn(gates[0])
+    const decisions = [{ gate: id, approve: true, decidedBy: 'ann' }]
+    expect(await runner(false, { tools: [] }).resume({ conversation, decisions })).toMatchObject({
+      conversation: 'k',
+    })
+    expect(paid).toEqual([])
+    expect(await store.gate('k', gates[0]?.id ?? '')).toMatchObject({
+      decision: { verdict: 'approved' },
+    })
+  })
+
   it('holds nobody up once it is decided where it really is', async () => {
     const { store, paid, begin, resume } = waiting()
     await begin()

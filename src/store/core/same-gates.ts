@@ -1,0 +1,78 @@
+import type { Gate } from '../gate.ts'
+import { columnText } from '../rows/entry-text.ts'
+import { decodeGate } from '../rows/gate-row.ts'
+import type { StoreDriver } from '../rows/store-driver.ts'
+import { isConversationName } from '../rows/store-input.ts'
+import type { GateRow } from '../rows/store-rows.ts'
+
+/** Turns are nested less deep than this. */
+const MAX_COPIES = 8
+const MAX_GATES = 1000
+
+interface GatePlace {
+  readonly conversation: string
+  readonly gate: string
+}
+
+/**
+ * The place of the original, if this gate is a copy. The gate of a turn inside a call has a copy in the conversation
+ * around it, for which the outer turn waits.
+ */
+export function originalPlace({ context }: Pick<Gate, 'context'>): GatePlace | undefined {
+  const { conversation, gate } = context ?? {}
+  return typeof conversation === 'string' && typeof gate === 'string'
+    ? { conversation, gate }
+    : undefined
+}
+
+const nameOf = ({ conversation, gate }: GatePlace) => `${conversation}\n${gate}`
+
+/** Leaves out originals whose copies are listed: both are one decision. */
+export function withoutOriginals(gates: readonly Gate[]): readonly Gate[] {
+  const originals = gates.flatMap((gate) => originalPlace(gate) ?? [])
+  if (originals.length === 0) return gates
+  const listed = new Set(originals.map(nameOf))
+  return gates.filter(({ conversation, id }) => !listed.has(nameOf({ conversation, gate: id })))
+}
+
+/** The gate, with its originals before it and its copies behind it, as far as they are in this store. */
+export async function sameGates(driver: StoreDriver, row: GateRow): Promise<readonly GateRow[]> {
+  const same = [row]
+  while (same.length < MAX_COPIES) {
+    const original = await originalIn(driver, same[0] as GateRow)
+    if (original === undefined) break
+    same.unshift(original)
+  }
+  while (same.length < MAX_COPIES) {
+    const copy = await copyIn(driver, same.at(-1) as GateRow)
+    if (copy === undefined) break
+    same.push(copy)
+  }
+  return same
+}
+
+async function originalIn(driver: StoreDriver, row: GateRow): Promise<GateRow | undefined> {
+  const place = originalPlace(decodeGate(row))
+  if (place === undefined || !isConversationName(place.conversation)) return undefined
+  return driver.gate(place.conversation, columnText(place.gate))
+}
+
+/** The name of a conversation inside a call begins with that of the conversation around it, and a slash. */
+async function copyIn(driver: StoreDriver, row: GateRow): Promise<GateRow | undefined> {
+  const { conversation, id } = decodeGate(row)
+  const name = nameOf({ conversation, gate: id })
+  for (const around of namesAround(conversation)) {
+    const rows = await driver.gates({ conversation: around, open: true, limit: MAX_GATES })
+    const copy = rows.find((other) => {
+      const place = originalPlace(decodeGate(other))
+      return place !== undefined && nameOf(place) === name
+    })
+    if (copy !== undefined) return copy
+  }
+  return undefined
+}
+
+function* namesAround(conversation: string): Generator<string> {
+  const names = conversation.split('/')
+  for (let count = names.length - 1; count > 0; count--) yield names.slice(0, count).join('/')
+}

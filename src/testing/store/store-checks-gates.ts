@@ -178,8 +178,8 @@ export const storeGateChecks: readonly StoreCheck[] = [
         const inside = index < 2 ? places[index + 1] : undefined
         const context = inside === undefined ? {} : { conversation: inside, gate: at(inside) }
         const { epoch } = await store.acquire(conversation, { owner: 'test' })
-        const opened = sample.gateOpened('t', at(conversation), { context })
-        await store.append(conversation, epoch, [opened])
+        const entry = sample.gateOpened('t', at(conversation), { context })
+        await store.append(conversation, epoch, [entry])
       }
       const listed = async () => (await store.openGates()).map(({ conversation }) => conversation)
       assert.deepEqual((await listed()).toSorted(), ['k', 'k/other'])

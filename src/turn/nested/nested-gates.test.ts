@@ -60,7 +60,7 @@ function waiting(around?: Partial<ToolOptions>, own: { store?: Store; executor?:
 /** The place of the original of a gate that a turn inside a call opened. */
 const placeIn = (gate: Gate | undefined) => {
   const { conversation, gate: id } = gate?.context ?? {}
-  return { conversation: String(conversation), id: String(id) }
+  return { conversation: conversation as string, id: id as string }
 }
 
 const yes = (gates: readonly Gate[], more: object = {}) =>

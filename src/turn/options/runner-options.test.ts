@@ -66,6 +66,7 @@ describe('runnerSettings', () => {
     expect(() => runnerSettings({} as TurnRunnerOptions, innerTurns)).toThrow('needs a `model`')
     const store = { ...memoryStore(), durable: true }
     expect(() => settings({ store })).toThrow('dies with the process')
+    expect(() => settings({ store })).toThrow('all machines which use the store share')
   })
 
   it('refuses a secret that is too short', () => {

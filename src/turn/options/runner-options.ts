@@ -64,7 +64,7 @@ export function runnerSettings(
   const spool = values.spool ?? store.spool ?? memorySpool()
   if (store.durable && !spool.durable) {
     throw invalidRunner(
-      '`TurnRunner` has a durable store and a spool that dies with the process. Pass `spool: fileSpool(folder)` to the runner; import `fileSpool` from `bobbin-adk/fs`.',
+      '`TurnRunner` has a durable store and a spool that dies with the process. Pass `spool: fileSpool(folder)` to the runner or to the store; import `fileSpool` from `bobbin-adk/fs`. If the store is on a server, the folder must be one that all machines which use the store share.',
     )
   }
   const { tools: toolsOf, instructions: instructionsOf } = values

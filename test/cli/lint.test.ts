@@ -123,6 +123,82 @@ describe('bobbin convert', () => {
     }
   })
 
+  const schema = { type: 'object', properties: { city: { type: 'string' } } }
+  const about = { name: 'weather', description: 'The weather of a city.' }
+  const requests = {
+    'openai-chat': {
+      messages: [{ role: 'user', content: 'go' }],
+      tools: [{ type: 'function', function: { ...about, parameters: schema } }],
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+      max_completion_tokens: 99,
+      temperature: 0.5,
+    },
+    'openai-responses': {
+      input: [{ type: 'message', role: 'user', content: 'go' }],
+      tools: [{ type: 'function', ...about, parameters: schema }],
+      tool_choice: { type: 'function', name: 'weather' },
+      max_output_tokens: 99,
+      temperature: 0.5,
+    },
+    'anthropic-messages': {
+      messages: [{ role: 'user', content: 'go' }],
+      tools: [{ ...about, input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'weather' },
+      max_tokens: 99,
+      temperature: 0.5,
+    },
+    gemini: {
+      contents: [{ role: 'user', parts: [{ text: 'go' }] }],
+      tools: [{ functionDeclarations: [{ ...about, parametersJsonSchema: schema }] }],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
+      generationConfig: { maxOutputTokens: 99, temperature: 0.5 },
+    },
+  } as const
+  const ways = Object.keys(requests).flatMap((from) =>
+    Object.keys(requests)
+      .filter((to) => to !== from)
+      .map((to) => [from, to] as [keyof typeof requests, keyof typeof requests]),
+  )
+
+  it.each(ways)(
+    'carries tools and parameters from %s to %s, and loses nothing',
+    async (from, to) => {
+      const args = ['convert', '--from', from, '--to', to, write(requests[from])]
+      const { stdout, stderr } = await cli(args, { cwd })
+      expect(JSON.parse(stdout)).toEqual(requests[to])
+      expect(stderr).toBe('')
+    },
+  )
+
+  it('reads the schemas that Gemini writes in capitals, and the settings of its client', async () => {
+    const declared = {
+      ...about,
+      parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } } },
+    }
+    const { contents } = requests.gemini
+    const config = { tools: [{ functionDeclarations: [declared] }], maxOutputTokens: 99 }
+    const file = write({ contents, config })
+    const { stdout } = await cli(['convert', '--to', 'anthropic-messages', file], { cwd })
+    const { messages, tools, max_tokens } = requests['anthropic-messages']
+    expect(JSON.parse(stdout)).toEqual({ messages, tools, max_tokens })
+  })
+
+  it('names on standard error what it cannot carry', async () => {
+    const file = write({
+      ...requests['openai-responses'],
+      model: 'gpt-5',
+      tools: [{ type: 'web_search' }],
+      tool_choice: { type: 'web_search' },
+      reasoning: { effort: 'low' },
+    })
+    const { stdout, stderr, code } = await cli(['convert', '--to', 'gemini', file], { cwd })
+    expect(JSON.parse(stdout)).not.toHaveProperty('tools')
+    for (const name of ['the tool `web_search`', '`tool_choice`', '`model`', '`reasoning`']) {
+      expect(stderr).toContain(`${name} has no form in \`gemini\` and was left out.`)
+    }
+    expect(code).toBe(0)
+  })
+
   it('needs a protocol that exists', async () => {
     const { stderr, code } = await cli(['convert', '--to', 'acme', 'x.json'], { cwd })
     expect(stderr).toContain('`--to acme` names no protocol')

@@ -28,7 +28,7 @@ const OPTIONS = {
 export const convert = command({
   name: 'convert',
   usage: ['convert --to API FILE'],
-  about: `Converts a conversation from one provider’s wire format to another’s: ${APIS}. Repairs and omissions are listed on standard error.`,
+  about: `Converts a conversation from one provider’s wire format to another’s: ${APIS}. Declared functions, the choice among them and common parameters are carried along where both have a form for them. Repairs and omissions are listed on standard error.`,
   options: OPTIONS,
   async run({ values, positionals }, io) {
     const path = onePositional(positionals, 'a file with a conversation', 'convert')

@@ -1,6 +1,8 @@
 import { type Repair, type Violation, type WireApi, wire } from '../../wire/index.ts'
 import { usageError } from '../command/usage-error.ts'
 import { repairDirectly } from './direct-repairs.ts'
+import { carrySettings } from './request-settings.ts'
+import type { Fields } from './request-tools.ts'
 
 interface Conversation {
   readonly payload: unknown
@@ -49,9 +51,16 @@ export function convertPayload(
     const list = Object.values(part).find(Array.isArray) as unknown
     return { payload: list ?? part, repairs }
   }
-  // Settings of the request belong to its own protocol only.
-  const settings = api === to && typeof payload === 'object' ? payload : {}
-  return { payload: { ...settings, ...part }, repairs }
+  if (api === to) return { payload: { ...(payload as object), ...part }, repairs }
+  const request = payload as Fields
+  // A response has no settings; its other members tell how it came about.
+  const isRequest = ['messages', 'input', 'contents'].some((name) => request[name] !== undefined)
+  if (!isRequest) return { payload: part, repairs }
+  const { settings, left } = carrySettings(request, api, to)
+  const untold = left.map((item): Repair => {
+    return { kind: 'left-out', item, message: `${item} has no form in \`${to}\` and was left out.` }
+  })
+  return { payload: { ...settings, ...part }, repairs: [...repairs, ...untold] }
 }
 
 function modelOf(payload: unknown): { readonly modelFamily?: string } {

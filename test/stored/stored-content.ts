@@ -12,7 +12,12 @@ export async function contentOf(store: Store) {
   for (const { id } of await store.conversations()) {
     conversations.push(await conversationOf(store, id))
   }
-  const openGates = (await store.openGates()).map(({ conversation, id }) => `${conversation} ${id}`)
+  // By conversation: the list of all has the gate of a sub-agent once.
+  const open = await Promise.all(conversations.map(({ id }) => store.openGates(id)))
+  const inOrder = open
+    .flat()
+    .toSorted((a, b) => a.openedAt - b.openedAt || a.id.localeCompare(b.id))
+  const openGates = inOrder.map(({ conversation, id }) => `${conversation} ${id}`)
   return { conversations, openGates }
 }
 

@@ -32,9 +32,9 @@ const listOf = (value: unknown): readonly Fields[] =>
 export function readTools(request: Fields, from: WireApi): RequestTools {
   const left: string[] = []
   const tools = listOf(request['tools']).flatMap((tool) => {
-    const declared = declaredBy(tool, from)
-    if (declared.length === 0) left.push(`the tool \`${titleOf(tool)}\``)
-    return declared
+    const functions = declaredBy(tool, from)
+    if (functions.length === 0) left.push(`the tool \`${titleOf(tool)}\``)
+    return functions
   })
   const given = CHOICES.find((name) => request[name] !== undefined && request[name] !== null)
   const choice = given === undefined ? undefined : choiceOf(request[given])

@@ -10,7 +10,7 @@ const RESPONSES: Names = {
   topP: ['top_p'],
   stream: ['stream'],
 }
-const NAMES: Readonly<Record<WireApi, Names>> = {
+const NAMES: Readonly<Partial<Record<WireApi, Names>>> = {
   'openai-responses': RESPONSES,
   foundry: RESPONSES,
   'openai-chat': {
@@ -62,14 +62,15 @@ export interface CarriedSettings {
 /** Carries tools, the choice among them and common parameters of a request to another protocol. */
 export function carrySettings(request: Fields, from: WireApi, to: WireApi): CarriedSettings {
   const flat = flattened(request, from)
-  const tools = readTools(flat, from)
+  const tools = readTools(flat, from, to)
+  const [names = {}, others = {}] = [NAMES[from], NAMES[to]]
   const taken = new Set([...tools.taken, ...CONVERSATION])
   const values: Record<string, unknown> = {}
   const left = [...tools.left]
   for (const [name, value] of Object.entries(flat)) {
     if (taken.has(name) || value === undefined || value === null) continue
-    const neutral = Object.keys(NAMES[from]).find((key) => NAMES[from][key]?.includes(name))
-    const target = neutral === undefined ? undefined : NAMES[to][neutral]?.[0]
+    const neutral = Object.keys(names).find((key) => names[key]?.includes(name))
+    const target = neutral === undefined ? undefined : others[neutral]?.[0]
     if (target === undefined) left.push(`\`${name}\``)
     else values[target] = neutral === 'stop' && typeof value === 'string' ? [value] : value
   }

@@ -199,6 +199,15 @@ describe('bobbin convert', () => {
     expect(code).toBe(0)
   })
 
+  it('carries no settings to a protocol that has other forms, and names them', async () => {
+    const file = write(requests['openai-chat'])
+    const { stdout, stderr } = await cli(['convert', '--to', 'bedrock-converse', file], { cwd })
+    expect(Object.keys(JSON.parse(stdout) as object)).toEqual(['messages'])
+    for (const name of ['tools', 'tool_choice', 'max_completion_tokens', 'temperature']) {
+      expect(stderr).toContain(`\`${name}\` has no form in \`bedrock-converse\` and was left out.`)
+    }
+  })
+
   it('needs a protocol that exists', async () => {
     const { stderr, code } = await cli(['convert', '--to', 'acme', 'x.json'], { cwd })
     expect(stderr).toContain('`--to acme` names no protocol')

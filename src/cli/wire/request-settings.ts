@@ -62,8 +62,12 @@ export interface CarriedSettings {
 /** Carries tools, the choice among them and common parameters of a request to another protocol. */
 export function carrySettings(request: Fields, from: WireApi, to: WireApi): CarriedSettings {
   const flat = flattened(request, from)
-  const tools = readTools(flat, from, to)
-  const [names = {}, others = {}] = [NAMES[from], NAMES[to]]
+  const [names, others] = [NAMES[from], NAMES[to]]
+  if (names === undefined || others === undefined) {
+    const left = Object.keys(flat).filter((name) => !CONVERSATION.includes(name))
+    return { settings: {}, left: left.map((name) => `\`${name}\``) }
+  }
+  const tools = readTools(flat, from)
   const taken = new Set([...tools.taken, ...CONVERSATION])
   const values: Record<string, unknown> = {}
   const left = [...tools.left]

@@ -29,7 +29,7 @@ const listOf = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.map(fieldsOf) : []
 
 /** Reads the functions that a request declares, and the choice among them. */
-export function readTools(request: Fields, from: WireApi, to: WireApi): RequestTools {
+export function readTools(request: Fields, from: WireApi): RequestTools {
   const left: string[] = []
   const tools = listOf(request['tools']).flatMap((tool) => {
     const functions = declaredBy(tool, from)
@@ -37,9 +37,7 @@ export function readTools(request: Fields, from: WireApi, to: WireApi): RequestT
     return functions
   })
   const given = CHOICES.find((name) => request[name] !== undefined && request[name] !== null)
-  // Interactions have the choice inside of their parameters, which are not carried.
-  const isTaken = given !== undefined && to !== 'gemini-interactions'
-  const choice = isTaken ? choiceOf(request[given]) : undefined
+  const choice = given === undefined ? undefined : choiceOf(request[given])
   if (given !== undefined && choice === undefined) left.push(`\`${given}\``)
   return { tools, choice, taken: ['tools', ...CHOICES], left }
 }

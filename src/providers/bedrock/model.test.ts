@@ -5,6 +5,7 @@ import { REQUEST } from '../../../test/wire/model-sample.ts'
 import type { Repair } from '../../model/wire/encode-groups.ts'
 import { modelSample } from './fixtures/model-sample.ts'
 import { bedrockConverse } from './index.ts'
+import { failureOfClient } from './wire/fail.ts'
 
 const { ask, answer } = modelSample()
 const FABLE = 'us.anthropic.claude-fable-5-1-v1:0'
@@ -70,6 +71,15 @@ describe('bedrockConverse', () => {
     await finishOf(marked, { ...REQUEST, items: [...REQUEST.items, ...settled(first.items)] })
     expect(bodies()[1]).toMatchObject({ system: [{ text: 'Be brief.' }, point] })
     expect(JSON.stringify(bodies()[1])).toContain('reasoningContent')
+  })
+
+  it('knows the error of a response that no client has read', () => {
+    const error = { __type: 'com.amazon.bedrock#ThrottlingException', message: 'Slow down.' }
+    const headers = new Headers({ 'retry-after': '2' })
+    expect(failureOfClient({ status: 429, error, headers })).toMatchObject({
+      code: 'E_PROVIDER_RATE_LIMITED',
+      data: { status: 429, providerCode: 'ThrottlingException', retryAfterMs: 2000 },
+    })
   })
 
   it('reads what a client of another make has parsed', async () => {

@@ -111,7 +111,7 @@ export function decodeStream(context: DecodeContext): StreamDecoder {
     if (slot?.tag !== 'toolUse')
       throw unexpected('contentBlockDelta', `has input of no call (${index})`)
     if (!slot.isOpen) {
-      // Seen behind calls that were complete, whose arguments it then does not change.
+      // Seen after complete calls. Their arguments stay as they are.
       if (isJson(slot.text.join(''))) return NOTHING
       throw unexpected('contentBlockDelta', `is of block ${index}, which is not open`)
     }

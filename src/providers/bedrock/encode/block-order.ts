@@ -12,8 +12,8 @@ function runnerId(block: Block): string | undefined {
 }
 
 /**
- * Calls of the runner's go behind texts and finished server calls: their results come in the next message, and
- * nothing may stand in between. A cache point stays behind its call.
+ * Calls of the runner's go after texts and finished server calls: their results come in the next message, and
+ * nothing may stand in between. A cache point stays after its call.
  */
 export function callsLast(blocks: readonly Block[]): readonly Block[] {
   const isCall = (block: Block, at: number): boolean => {

@@ -43,7 +43,7 @@ export class ServerCalls {
     this.#isLast = isLast
   }
 
-  /** True for a call with its result, here or further behind in the response. */
+  /** True for a call with its result, here or later in the response. */
   areSendable(blocks: readonly Block[]): boolean {
     const [use, result, ...others] = blocks.map(taggedOf)
     const made = use?.tag === 'toolUse' ? asObject(use.body) : undefined

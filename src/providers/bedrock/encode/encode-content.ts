@@ -72,7 +72,7 @@ export function encodeResult(
   return [{ toolResult }, ...pointIn(own)]
 }
 
-/** The cache point that stood behind a block. */
+/** The cache point that stood after a block. */
 export function pointIn(own: JsonObject | undefined): readonly Block[] {
   const point = asObject(own?.['cachePoint'])
   return point === undefined ? [] : [{ cachePoint: point }]
@@ -86,7 +86,7 @@ function encodeAll(
   return parts.flatMap((part) => {
     const block = encodePart(part, context, allowed)
     if (isBlank(block)) return []
-    // A result cannot hold cache points; one is behind it.
+    // A result cannot hold cache points; one comes after it.
     const isResult = allowed === IN_RESULT
     return isResult ? [block] : [block, ...pointIn(asObject(context.own(part.providerData)))]
   })

@@ -13,7 +13,7 @@ export const MESSAGES: JoinRule<ConverseMessage> = {
 }
 
 /**
- * A system message right behind the assistant goes behind the user message that follows: Claude was seen to refuse it
+ * A system message right after the assistant goes after the next user message: Claude was seen to refuse it
  * there, and results must come right after their calls.
  */
 export function systemBehindUser(messages: readonly ConverseMessage[]): readonly ConverseMessage[] {
@@ -32,7 +32,7 @@ export function systemBehindUser(messages: readonly ConverseMessage[]): readonly
   return [...ordered, ...held]
 }
 
-/** Two results of strays can meet with a text between them. A cache point stays behind its block. */
+/** Two results of strays can meet with a text between them. A cache point stays after its block. */
 function resultsFirst(content: readonly Block[]): Block[] {
   const isOfResult = (block: Block, at: number): boolean => {
     const tag = taggedOf(block)?.tag

@@ -5,7 +5,7 @@ import type { ContentPart, TextPart } from '../../../records/history-item.ts'
 import { decodeMedia, isMedia } from './media.ts'
 import { asJson, bytesText, type Tagged, taggedOf } from './wire.ts'
 
-/** A block with the cache point right behind it, if there is one. */
+/** A block with the cache point right after it, if there is one. */
 export interface Marked {
   readonly tagged: Tagged | undefined
   /** The value as it came. */

@@ -1,5 +1,6 @@
 import type { BobbinError } from '../../../core/error/error.ts'
 import { thrownText } from '../../../core/error/thrown-text.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
 import {
   codeOfStatus,
   type FailureCode,
@@ -38,7 +39,7 @@ const TOO_LONG =
 /** What the client says when the bytes of a stream are not what they must be. */
 const FRAMES: readonly (readonly [RegExp, Parameters<typeof broken>[0], string])[] = [
   [/truncated event message/i, 'cut', 'it ended within an event'],
-  [/checksum|message length|header/i, 'unexpected-event', 'the frame of an event is damaged'],
+  [/checksum|message length/i, 'unexpected-event', 'the frame of an event is damaged'],
 ]
 
 /** The error that a stream holds in place of an event; undefined for anything else. */
@@ -46,7 +47,7 @@ export function failureInside(event: object): BobbinError | undefined {
   const [name, value] = Object.entries(event).find(([key, body]) => isException(key, body)) ?? []
   if (name === undefined) return undefined
   // A client that throws it writes the name with a capital.
-  return failureOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, value, undefined)
+  return failureOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, value)
 }
 
 const isException = (name: string, body: unknown) =>
@@ -56,12 +57,13 @@ const isException = (name: string, body: unknown) =>
 export function failureOfClient(error: unknown): BobbinError {
   const thrown = asObject(error)
   const name = asText(thrown?.['name']) ?? ''
+  if (typeof thrown?.['status'] === 'number') return failureOfResponse(thrown, thrown['status'])
   const named = asObject(thrown?.['$metadata'])?.['httpStatusCode']
   const status = typeof named === 'number' ? named : undefined
   // The client cannot read every body, such as that of a proxy.
   const isRefused = status !== undefined && status >= 400
   if (isRefused || thrown?.['$fault'] !== undefined || Object.hasOwn(CODES, name)) {
-    return failureOf(name, thrown, status, error)
+    return failureOf(name, thrown, { status, retryAfterMs: delayIn(thrown), cause: error })
   }
   const message = thrownText(error)
   if (error instanceof SyntaxError || name === 'SyntaxError') {
@@ -76,15 +78,24 @@ export function failureOfClient(error: unknown): BobbinError {
   return providerFailure('E_PROVIDER_UNREACHABLE', { api: API, message }, error)
 }
 
-function failureOf(
-  name: string,
-  thrown: unknown,
-  status: number | undefined,
-  cause?: unknown,
-): BobbinError {
-  const held = asObject(thrown)
-  const message = asText(held?.['message']) || 'the request failed without saying why'
-  const retryAfterMs = delayIn(held)
+/** The same for a response that no client has read. */
+function failureOfResponse(response: JsonObject, status: number): BobbinError {
+  const body = asObject(response['error'])
+  // The name of the service comes before the type.
+  const type = asText(body?.['__type'])?.split('#').at(-1) ?? ''
+  const retryAfterMs = retryAfter(response['headers'])
+  return failureOf(type, body ?? response, { status, retryAfterMs, cause: response })
+}
+
+interface FailureFrame {
+  readonly status?: number | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly cause?: unknown
+}
+
+function failureOf(name: string, thrown: unknown, frame: FailureFrame = {}): BobbinError {
+  const { status, retryAfterMs, cause } = frame
+  const message = asText(asObject(thrown)?.['message']) || 'the request failed without saying why'
   const facts = {
     api: API,
     message,

@@ -47,7 +47,7 @@ describe('the options of a runner', () => {
     ['tools', add, /must be a list/],
     ['tools', null, /; it is null\.$/],
     ['tools', 'add', /must be a list/],
-    ['instructions', () => 'Be brief.', /must be a string; it is a function\.$/],
+    ['instructions', 5, /`instructions`.* it is 5\.$/],
     ['store', 'agent.db', /`store`.*sqliteStore.*; it is 'agent\.db'\.$/],
     ['store', Promise.resolve(memoryStore()), /must be a store/],
     ['spool', 'folder', /fileSpool/],

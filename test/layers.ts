@@ -28,7 +28,7 @@ export const layers: LayerTable = {
     ['prompt'],
     ['turn'],
   ],
-  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'testing', 'cli'],
+  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'testing', 'cli'],
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // The rules for Claude's thinking are the same on Bedrock.

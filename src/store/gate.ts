@@ -15,6 +15,8 @@ export interface GateRequest {
   readonly because?: GateCause
   /** The id of the call that waits, if there is one: `ToolCall.id`. */
   readonly toolCallId?: string
+  /** The id of the `toolInput` events that brought its arguments, as on its announcement. */
+  readonly inputId?: string
   readonly tool?: string
   /** The effective arguments: what the handler would get. */
   readonly args?: JsonObject

@@ -160,6 +160,23 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ToolTape',
     ],
   },
+  'bobbin-adk/ui': {
+    values: ['approvalsOf', 'feedResponse', 'uiMessageResponse', 'userMessageOf'],
+    types: [
+      'AiVersion',
+      'ApprovalsOptions',
+      'StreamOptions',
+      'UiGate',
+      'UiHandle',
+      'UiMessageOptions',
+      'UiOutput',
+      'UiResult',
+      'UiSettled',
+      'UiSteering',
+      'UiWarning',
+      'UserMessage',
+    ],
+  },
   'bobbin-adk/provider': providerExports,
   'bobbin-adk/wire': {
     values: ['wire'],

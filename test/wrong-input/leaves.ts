@@ -16,9 +16,10 @@ import {
   storeConformance,
   toolTape,
 } from '../../src/testing/index.ts'
+import { approvalsOf, feedResponse, uiMessageResponse, userMessageOf } from '../../src/ui/index.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
 import { providers } from '../../src/wire/providers.ts'
-import { type WayIn, way } from './values.ts'
+import { EVERY_KIND, type WayIn, way } from './values.ts'
 
 const call = { type: 'call', id: 'a', tool: 'a', args: {}, wire: {}, executedBy: 'runner' } as const
 const message = { type: 'message', role: 'user', parts: [] } as const
@@ -65,6 +66,8 @@ const oneWire = (api: WireApi): readonly WayIn[] => {
 
 /** Options are an object or left out; dates and maps are objects without any that is known. */
 const OPTIONS = ['undefined', 'object', 'date', 'map'] as const
+
+async function* noEvents(): AsyncGenerator<never> {}
 
 const openai = new OpenAI({ apiKey: 'k' })
 const api: WireApi = 'openai-chat'
@@ -176,6 +179,46 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   ],
   spoolConformance: [way('spoolConformance', spoolConformance, 'function')],
   storeConformance: [way('storeConformance', storeConformance, 'function')],
+  uiMessageResponse: [
+    way('uiMessageResponse', (feed) => uiMessageResponse(feed)),
+    way(
+      'uiMessageResponse(feed, options)',
+      (options) => uiMessageResponse(noEvents(), options),
+      ...OPTIONS,
+    ),
+    way(
+      'uiMessageResponse(feed, { heartbeatMs })',
+      (heartbeatMs) => uiMessageResponse(noEvents(), { heartbeatMs }),
+      ...(['undefined', 'number'] as const),
+    ),
+    way(
+      'uiMessageResponse(feed, { ai })',
+      (ai) => uiMessageResponse(noEvents(), { ai }),
+      ...(['undefined', 'number'] as const),
+    ),
+  ],
+  feedResponse: [
+    way('feedResponse', (feed) => feedResponse(feed)),
+    way('feedResponse(feed, options)', (options) => feedResponse(noEvents(), options), ...OPTIONS),
+  ],
+  approvalsOf: [
+    way('approvalsOf', (body) => approvalsOf(body, { gates: [], decidedBy: 'b' }), ...EVERY_KIND),
+    way('approvalsOf(body, options)', (options) => approvalsOf({}, options)),
+    way(
+      'approvalsOf(body, { gates })',
+      (gates) => approvalsOf({}, { gates, decidedBy: 'bob' }),
+      ...(['list', 'map'] as const),
+    ),
+    way(
+      'approvalsOf(body, { decidedBy })',
+      (decidedBy) => approvalsOf({}, { gates: [], decidedBy }),
+      'text',
+    ),
+  ],
+  userMessageOf: [
+    // Bodies come from clients: what is no message of a user is none.
+    way('userMessageOf', userMessageOf, ...EVERY_KIND),
+  ],
   toolTape: [
     way('toolTape', toolTape, ...OPTIONS),
     way('toolTape({ calls })', (calls) => toolTape({ calls }), 'undefined', 'list'),

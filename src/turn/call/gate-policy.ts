@@ -52,7 +52,7 @@ export function gateRequest(
   because: GateCause,
   taint: TrustTier,
 ): GateRequest {
-  const { item, checksum } = call
+  const { item, checksum, inputId } = call
   const args = effectiveArguments(item.args, value)
   return {
     id: scope.settings.ids(),
@@ -60,6 +60,7 @@ export function gateRequest(
     from: 'runner',
     because,
     toolCallId: item.id,
+    ...(inputId !== undefined && { inputId }),
     tool: tool.name,
     args,
     digest: gateDigest(tool, args),

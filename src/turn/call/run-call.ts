@@ -25,9 +25,10 @@ export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
   const intent: readonly Fact[] = step.isIntentLate ? [{ kind: 'intent', intent: step.intent }] : []
   // A call whose inner turn waits for a decision stays open, unless the call timed out or was aborted.
   if (inner !== undefined && inner.gates.length > 0 && made.settlement === 'failed') {
-    const toolCallId = step.call.item.id
+    const { item, inputId } = step.call
+    const of = { toolCallId: item.id, ...(inputId !== undefined && { inputId }) }
     const opened = inner.gates.map(
-      (gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, toolCallId } }),
+      (gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, ...of } }),
     )
     return scope.log.commit([...intent, ...opened])
   }

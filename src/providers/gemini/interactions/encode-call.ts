@@ -8,7 +8,7 @@ import type { CallItem, OpenCallItem, RawItem } from '../../../records/history-i
 import { SKIP_SIGNATURE, wantsSignatures } from '../wire/model-version.ts'
 import { encodePart } from './content.ts'
 import { spelledStep } from './decode-step.ts'
-import { API, serverStep, typeOf } from './wire.ts'
+import { API, serverStep, typeOf, type WireStep } from './wire.ts'
 
 // The first character may not be a digit, a dot, a colon or a dash.
 const NAME_REFUSED = /^[^a-zA-Z_]|[^a-zA-Z0-9_.:-]/g
@@ -87,7 +87,14 @@ export class ServedCalls {
     for (const given of steps) {
       const step = spelledStep(given)
       const isCall = serverStep(typeOf(step))?.isCall
-      if (isCall === undefined) continue
+      if (isCall === undefined) {
+        // A tool that is not known here: its ids may not repeat either.
+        const unknown = unknownName(step)
+        if (unknown === undefined) continue
+        if (ids.has(unknown)) return false
+        ids.add(unknown)
+        continue
+      }
       const name = `${typeOf(step).replace(/_(call|result)$/, '')} ${asWord(isCall ? step.id : step.call_id)}`
       const isDone = ids.has(`${name} done`)
       if (isCall ? ids.has(name) : isDone || !(this.#continues || ids.has(name))) return false
@@ -96,6 +103,12 @@ export class ServedCalls {
     for (const id of ids) this.#ids.add(id)
     return true
   }
+}
+
+function unknownName(step: WireStep): string | undefined {
+  const type = typeOf(step)
+  const id = asWord(type.endsWith('_result') ? step.call_id : step.id)
+  return id !== undefined && /_(call|result)$/.test(type) ? `${type} ${id}` : undefined
 }
 
 /** A call that a provider ran: its own steps if this provider ran it, otherwise a text about it. */

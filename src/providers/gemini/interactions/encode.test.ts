@@ -144,3 +144,14 @@ describe('encode of Interactions', () => {
     expect(JSON.stringify(wire('openai-chat').encode(items))).toContain('google_search')
   })
 })
+
+describe('a step of an unknown tool', () => {
+  it('goes back once, also where the history has it twice', () => {
+    const value = { type: 'weather_watch_call', id: 'w1' }
+    const raw: HistoryItem = { type: 'raw', api: 'gemini-interactions', value }
+    const { input, repairs } = encode([user('Go'), raw, raw])
+    expect(input.filter((step) => 'id' in step)).toEqual([value])
+    expect(repairs).toContainEqual(expect.objectContaining({ kind: 'left-out' }))
+    expect(codec.validate({ input })).toEqual([])
+  })
+})

@@ -57,6 +57,7 @@ export const layers: LayerTable = {
       'options',
       'recovery',
       'loop',
+      'submit',
       'nested',
       '.',
     ],

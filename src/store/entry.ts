@@ -55,6 +55,8 @@ export interface TurnStart {
   readonly continues?: string
   /** What the application passed as `context`. The turns that continue this one have it too. */
   readonly context?: JsonValue
+  /** HMAC of the input under the conversation's key: tells another input under the same id. */
+  readonly digest?: string
   /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
   readonly [key: string]: JsonValue | undefined

@@ -1,6 +1,6 @@
 import { type FeedSource, feedIteration } from '../store/feed/feed.ts'
 import type { FeedEvent } from '../store/feed/feed-event.ts'
-import { turnEvents } from '../store/feed/follow-turn.ts'
+import { chainEvents, turnEvents } from '../store/feed/follow-turn.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
 import type { TurnControl } from './loop/open-turn.ts'
 
@@ -53,10 +53,16 @@ async function* iterate(
   outcome: Promise<unknown>,
   signal: AbortSignal,
 ): AsyncGenerator<FeedEvent, void> {
+  // A turn under a given id, or for a conversation that is busy, may be another one than this.
+  if (control.whenFound !== undefined) {
+    await Promise.race([control.whenFound, outcome.catch(() => undefined)])
+  }
+  if (signal.aborted) return
   const given = source()
   const from = given instanceof Promise ? await given : given
-  const { openedAt } = control
+  const { openedAt, joined } = control
   const after = openedAt === undefined ? undefined : { seq: openedAt, n: 0 }
-  yield* turnEvents(from, { turnId, after, over: outcome }, signal)
+  if (joined !== undefined) yield* chainEvents(from, { ...joined, over: outcome }, signal)
+  else yield* turnEvents(from, { turnId, after, over: outcome }, signal)
   if (!signal.aborted) await outcome
 }

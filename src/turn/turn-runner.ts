@@ -16,11 +16,10 @@ import type {
 } from './events/turn-events.ts'
 import { decisionsOf } from './gates/gate-answer.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
-import { addUserMessage, checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
+import { checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
 import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
-import type { Turn } from './loop/turn.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
 import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
@@ -28,10 +27,24 @@ import {
   runnerSettings,
   type TurnRunnerOptions,
 } from './options/runner-options.ts'
+import type { SubmitScope } from './submit/join-turn.ts'
+import { recoverTurn, startTurn } from './submit/start-turn.ts'
 import { type TurnHandle, turnHandle } from './turn-handle.ts'
 
 /** The type of an answer that fits the schema. */
 type AnswerOf<S extends OutputSchema> = InferArguments<S>
+
+/** How a handle reaches its turn. */
+function turnControl(input: unknown): TurnControl {
+  const abort = new AbortController()
+  const { turnId, whenBusy } = Object(input) as Partial<TurnInput>
+  if (turnId === undefined && whenBusy === undefined) return { abort, openedAt: undefined }
+  let found = () => {}
+  const whenFound = new Promise<void>((resolve) => {
+    found = resolve
+  })
+  return { abort, openedAt: undefined, whenFound, found }
+}
 
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
 export class TurnRunner<Context = unknown> {
@@ -77,8 +90,7 @@ export class TurnRunner<Context = unknown> {
   ): TurnHandle<AnswerOf<S>> {
     return this.#start<S>(input, async (place) => {
       const seed = { ...checkInput(input), ...place }
-      const begin = (turn: Turn) => addUserMessage(turn, input)
-      return runTurn(this.#settings, this.#buses, seed, { way: 'run', begin })
+      return startTurn(this.#scope(place.conversation), seed, input)
     })
   }
 
@@ -117,7 +129,7 @@ export class TurnRunner<Context = unknown> {
     return this.#start<S>(input, async (place) => {
       const seed = { ...checkRecover(input), ...place }
       await this.#requireConversation(input.conversation)
-      return runTurn(this.#settings, this.#buses, seed, { way: 'recover' })
+      return recoverTurn(this.#scope(input.conversation), seed)
     })
   }
 
@@ -128,12 +140,14 @@ export class TurnRunner<Context = unknown> {
     locate?: (conversation: string) => Promise<string>,
   ): TurnHandle<AnswerOf<S>> {
     const { ids } = this.#settings
-    const control: TurnControl = { abort: new AbortController(), openedAt: undefined }
+    const control = turnControl(input)
     let place = { conversation: '', turnId: '' }
     const begun = (async () => {
       const { conversation = ids() } = Object(input) as { readonly conversation?: string }
       const isName = typeof conversation === 'string'
-      place = { conversation: isName ? conversation : '', turnId: ids() }
+      const { turnId = ids() } = Object(input) as { readonly turnId?: unknown }
+      const id = typeof turnId === 'string' ? turnId : ''
+      place = { conversation: isName ? conversation : '', turnId: id }
       return run({ ...place, control })
     })()
     const source = () => {
@@ -171,6 +185,14 @@ export class TurnRunner<Context = unknown> {
       live: () => liveFeed(store, conversation),
       restore: restoreFrom(store, spool, artifacts),
       now: () => clock.now(),
+    }
+  }
+
+  #scope(conversation: string): SubmitScope {
+    return {
+      settings: this.#settings,
+      buses: this.#buses,
+      source: this.#source(conversation),
     }
   }
 

@@ -30,6 +30,8 @@ const INPUT: Readonly<Record<string, readonly Kind[]>> = {
   conversation: ['undefined', 'text'],
   message: ['text'],
   attachments: ['undefined', 'list'],
+  turnId: ['undefined'],
+  whenBusy: ['undefined'],
   output: ['undefined'],
   signal: ['undefined', 'null'],
 }
@@ -75,6 +77,7 @@ const OPTIONS: typeof INPUT = {
   secrets: ['undefined', 'function'],
   repeat: ['undefined', 'object'],
   retries: ['undefined', 'number'],
+  leaseMs: ['undefined'],
   artifacts: ['undefined', 'list'],
   testing: ['undefined', 'object'],
   'testing.clock': ['undefined'],

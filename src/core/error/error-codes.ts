@@ -209,6 +209,10 @@ export interface ErrorData {
    * names the events that there are.
    */
   E_INVALID_LISTENER: { readonly event: string }
+  /** Another input has this `turnId` already. Give a new input a new `turnId`. */
+  E_TURN_CONFLICT: { readonly turnId: string }
+  /** Too many messages wait for the conversation. Nothing was queued: send it again later. */
+  E_QUEUE_FULL: { readonly conversation: string; readonly limit: number }
   /** A position is not one of this feed. Follow without `after` to read the conversation from its beginning. */
   E_INVALID_POSITION: { readonly position: string; readonly rule: string }
   /** A decision on a gate is not of the form that it must have, or does not fit the tool. */

@@ -91,7 +91,8 @@ function itemContent(data: EntryData['history-item'], time: number): FeedContent
   const item: HistoryItem = data
   if (item.type === 'message') {
     const { role, parts, response, context } = item
-    if (role === 'system' || context !== undefined) return undefined
+    // The others are written by the runner or the application, for the model.
+    if (role !== 'assistant' || context !== undefined) return undefined
     const text = spokenText(parts)
     return { type: 'message', id, text, role, isComplete: true, ...callOf(response) }
   }

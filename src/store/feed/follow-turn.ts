@@ -1,7 +1,8 @@
 import { Feed, type FeedSource } from './feed.ts'
 import type { FeedEvent } from './feed-event.ts'
+import { followFeed } from './follow.ts'
 import { Inbox } from './inbox.ts'
-import type { Place } from './position.ts'
+import { type Place, positionAt } from './position.ts'
 
 /** Which turn, and the place before its first event; undefined while it has not begun. */
 interface FollowedTurn {
@@ -47,4 +48,55 @@ export async function* turnEvents(
     }
     if (isOver && !inbox.isOverflown) return
   }
+}
+
+/** Which chain of turns, and the entry before the first event that is wanted. */
+interface FollowedChain {
+  readonly first: string
+  readonly after: number
+  /** Settles when the chain has ended. */
+  readonly over: Promise<unknown>
+}
+
+/** How long the outcome of a chain may come after its last event. */
+const OUTCOME_MS = 1000
+
+/** The events of a chain of turns, in whatever processes they run, until it has ended. */
+export async function* chainEvents(
+  source: FeedSource,
+  { first, after, over }: FollowedChain,
+  signal: AbortSignal,
+): AsyncGenerator<FeedEvent, void> {
+  const left = new AbortController()
+  let isOver = false
+  const end = () => {
+    isOver = true
+    // The last events may still be on their way.
+    setTimeout(() => left.abort(), OUTCOME_MS).unref?.()
+  }
+  const ending = over.then(end, end)
+  const position = positionAt({ seq: after, n: 0 })
+  const both = AbortSignal.any([signal, left.signal])
+  const turns = new Set([first])
+  for await (const event of followFeed(source, { after: position, live: true }, both)) {
+    if (event.type === 'turnStart' && event.continues === first) turns.add(event.turnId)
+    if (!turns.has(event.turnId)) {
+      // The turn that is joined may be a continuation whose start is before.
+      if (event.type === 'turnStart') continue
+      if (turns.size > 1 || !(await isContinuation(source, event.turnId, first))) continue
+      turns.add(event.turnId)
+    }
+    yield event
+    if (event.type !== 'turnEnd') continue
+    await Promise.race([ending, new Promise((resolve) => setTimeout(resolve, OUTCOME_MS))])
+    if (isOver) return
+  }
+}
+
+async function isContinuation(
+  { store, conversation }: FeedSource,
+  turnId: string,
+  first: string,
+): Promise<boolean> {
+  return (await store.get(conversation, 'turn-start', turnId))?.data.continues === first
 }

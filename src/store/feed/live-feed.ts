@@ -13,6 +13,8 @@ export interface FeedWriter {
   readonly epoch: number
   readonly turnId: string
   readonly stop: () => void
+  /** Messages wait for the turn. */
+  readonly nudge: () => void
 }
 
 /** A text that is still being written, or the last report of a call that still runs. */

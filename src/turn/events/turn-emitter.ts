@@ -4,7 +4,7 @@ import type { TurnToolCallContent } from '../../records/turn-tool-call-content.t
 import type { NewEntry } from '../../store/entry.ts'
 import { contentOf } from '../../store/feed/entry-content.ts'
 import type { FeedContent, FeedToolCall } from '../../store/feed/feed-event.ts'
-import type { LiveFeed, OpenText } from '../../store/feed/live-feed.ts'
+import type { FeedWriter, LiveFeed, OpenText } from '../../store/feed/live-feed.ts'
 import type { Gate } from '../../store/gate.ts'
 import type { Appended } from '../../store/store.ts'
 import type { Buses } from './event-bus.ts'
@@ -39,11 +39,15 @@ export class TurnEmitter {
   }
 
   /** Begins to write to the feed of the conversation, whose log has this length. */
-  begin(length: number, gates: readonly Gate[], stop: () => void): LiveFeed {
+  begin(
+    length: number,
+    gates: readonly Gate[],
+    ways: Pick<FeedWriter, 'stop' | 'nudge'>,
+  ): LiveFeed {
     for (const gate of gates) this.#gates.set(gate.id, gate)
     this.#feed = this.#parts.openFeed()
     const { epoch, origin } = this.#parts
-    this.#feed.begin({ epoch, turnId: origin.turnId, stop }, length)
+    this.#feed.begin({ epoch, turnId: origin.turnId, ...ways }, length)
     return this.#feed
   }
 

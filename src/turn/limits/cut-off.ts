@@ -114,6 +114,8 @@ export interface Interruption {
   readonly stop: () => void
   /** Starts the time limit of one call. */
   limit(ms: number): CallLimit
+  /** Counts time that the turns before this one have used. */
+  spend(usedMs: number): void
   /** The end of the aborted turn, by its cause. */
   end(): UnfinishedEnd
   /** Stops the timers. */
@@ -133,14 +135,23 @@ export function interruptionOf(
     tooLong = new DOMException(`The turn took longer than ${timeMs} ms.`, 'TimeoutError')
     own.abort(tooLong)
   }
-  const timer = timeMs <= MAX_TIMER_MS ? setTimeout(stop, timeMs) : undefined
-  // A turn that hangs must not keep the process alive by itself.
-  if (typeof timer === 'object') timer.unref()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const spend = (usedMs: number) => {
+    clearTimeout(timer)
+    const left = Math.max(1, timeMs - usedMs)
+    timer = left <= MAX_TIMER_MS ? setTimeout(stop, left) : undefined
+    // A turn that hangs must not keep the process alive by itself.
+    if (typeof timer === 'object') timer.unref()
+  }
+  spend(0)
   const signal = given === undefined ? own.signal : AbortSignal.any([given, own.signal])
   const watch = new AbortWatch(signal)
   return {
     signal,
     watch,
+    spend(usedMs) {
+      if (usedMs > 0) spend(usedMs)
+    },
     stop: () => own.abort(new DOMException('The turn was stopped.', 'AbortError')),
     limit: (ms) => callLimit(ms, (abort) => watch.onAbort(abort)),
     abortIfLost(error) {

@@ -98,6 +98,8 @@ const FAULTS = {
   E_INVALID_RUNNER: 'other',
   E_INVALID_MODEL: 'other',
   E_INVALID_LISTENER: 'other',
+  E_TURN_CONFLICT: 'other',
+  E_QUEUE_FULL: 'other',
   E_INVALID_POSITION: 'other',
   E_INVALID_DECISION: 'other',
   E_INVALID_EXECUTOR_DECISION: 'other',

@@ -33,7 +33,9 @@ describe('requireInput', () => {
 
   it.each([
     [{ messages: [] }, /`messages` of the turn is not known: pass the new message as `message`/],
-    [{ turnId: 't' }, /`turnId` of the turn is not known/],
+    [{ turnId: 't' }, /`turnId` of the turn goes with a `conversation`/],
+    [{ whenBusy: 'queue' }, /`whenBusy` of the turn goes with a `conversation`/],
+    [{ conversation: 'c', whenBusy: 'wait' }, /must be `refuse`, `queue` or `steer`/],
     [{ sginal: null }, /`sginal` of the turn is not known: use `conversation`, `message`/],
   ])('refuses unknown members: %j', async (members, refusal) => {
     expect(await refusalOf('run', { message: 'Why?', ...members })).toMatch(refusal)

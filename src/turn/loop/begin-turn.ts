@@ -3,6 +3,7 @@ import type { JsonValue } from '../../core/json/json.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
 import { Message } from '../../records/message.ts'
 import { Media } from '../../spool/media.ts'
+import { isConversationName } from '../../store/rows/store-input.ts'
 import { askStore } from '../limits/failure.ts'
 import type { TurnWishes } from './open-turn.ts'
 import { outputShape } from './structured-output.ts'
@@ -11,7 +12,7 @@ import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Checks the input of `run` before anything happens, and gives the seed of its turn. */
 export function checkInput(input: TurnInput): TurnWishes {
-  requireInput(input, ['message', 'attachments', 'context'])
+  requireInput(input, ['message', 'attachments', 'context', 'turnId', 'whenBusy'])
   const { conversation, message, attachments = [], context } = input
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
   if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
@@ -23,6 +24,7 @@ export function checkInput(input: TurnInput): TurnWishes {
   if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
     throw invalid('conversation', 'must be a non-empty string, or be left out')
   }
+  checkSubmission(input)
   return { ...seedOf(input), ...(context !== undefined && { context: checkedContext(context) }) }
 }
 
@@ -36,6 +38,21 @@ function checkedContext(context: unknown): JsonValue {
   if (byteLength <= MAX_CONTEXT_BYTES) return copy
   const rule = `must have at most ${MAX_CONTEXT_BYTES} bytes as JSON, and it has ${byteLength}`
   throw invalid('context', rule)
+}
+
+/** A turn can be found again, or wait, in a conversation that has a name. */
+function checkSubmission({ conversation, turnId, whenBusy }: TurnInput): void {
+  if (turnId !== undefined && (typeof turnId !== 'string' || !isConversationName(turnId))) {
+    throw invalid('turnId', 'must be 1 to 512 characters of text, or be left out')
+  }
+  if (whenBusy !== undefined && !['refuse', 'queue', 'steer'].includes(whenBusy)) {
+    throw invalid('whenBusy', 'must be `refuse`, `queue` or `steer`, or be left out')
+  }
+  if (conversation !== undefined) return
+  if (turnId !== undefined) throw invalid('turnId', 'goes with a `conversation`')
+  if (whenBusy !== undefined && whenBusy !== 'refuse') {
+    throw invalid('whenBusy', 'goes with a `conversation`')
+  }
 }
 
 /** Checks the input of `resume`. */
@@ -81,7 +98,6 @@ const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
     'pass the new message as `message`; the store has the earlier ones of the `conversation`',
   prompt: 'pass `message`, a string',
   input: 'pass `message`, a string',
-  turnId: 'the runner makes the ids of turns; `testing.ids` of the runner replaces them in tests',
   abortSignal: 'pass `signal`',
 }
 

@@ -4,6 +4,7 @@ import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limi
 import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
 import { decide } from './decide.ts'
 import { type ResponseEnd, runResponse } from './run-response.ts'
+import { takeSteered } from './steer.ts'
 import { checkedOutput, correctionText, isRejected } from './structured-output.ts'
 import type { Turn } from './turn.ts'
 import { countedUsage } from './turn-tally.ts'
@@ -30,6 +31,8 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     const calls = callsOf(decision).length
     turn.events.observed('iterationEnd', { iteration, calls, ...(usage && { usage }) })
     if (end === undefined) continue
+    // A message that came while the model answered belongs to this turn.
+    if (end.status === 'completed' && (await takeSteered(turn))) continue
     const checked = await checkedOutput(end, turn.answer, turn.interruption)
     if (!isRejected(checked) || answers++ === turn.answer?.attempts) return checked
     await askAgain(turn, checked)
@@ -42,17 +45,24 @@ async function askAgain({ log, settings, events }: Turn, { reason }: DispatchEnd
   const parts = [{ type: 'text', text: correctionText(message) }] as const
   const item = { type: 'message', role: 'user', parts } as const
   await log.commit([{ kind: 'item', id: settings.ids(), item }])
-  events.observed('warning', { code: 'OUTPUT_CORRECTION', message })
+  events.warn({ code: 'OUTPUT_CORRECTION', message })
 }
 
 /** Prepares the next request; gives the end of the turn if a limit is reached. */
 async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   const { settings, tally, interruption } = turn
   if (interruption.signal.aborted) return interruption.end()
+  const { used } = tally
   const iteration = tally.iteration + 1
-  const limit = limitReached(settings.limits, iteration, tally.startedAt, settings.clock)
+  const limit = limitReached(
+    settings.limits,
+    used.iterations + iteration,
+    tally.startedAt - used.timeMs,
+    settings.clock,
+  )
   if (limit !== undefined) return stopped(limit)
   tally.iteration = iteration
+  await takeSteered(turn)
   const short = await turn.request.prepare(turn.ctx.output?.schema, (report) =>
     turn.events.observed('budget', report),
   )

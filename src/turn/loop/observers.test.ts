@@ -16,7 +16,7 @@ const script = () =>
 function setUp(model = script()) {
   let n = 0
   const clock = testClock()
-  const store = memoryStore({ clock })
+  const store = memoryStore({ clock, randomBytes: (length) => new Uint8Array(length) })
   const runner = new TurnRunner({
     model,
     store,

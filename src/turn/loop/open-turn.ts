@@ -2,7 +2,7 @@ import { hmacSha256 } from '#hash'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Note, TurnStart } from '../../store/entry.ts'
 import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
-import { DEFAULT_LEASE_MS, type Lease } from '../../store/store.ts'
+import type { Lease } from '../../store/store.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
@@ -25,7 +25,8 @@ import { readingOf, warnTooLarge } from './follow-log.ts'
 import { requireHeld, requireStillHeld } from './held-parent.ts'
 import { takePulse } from './pulse.ts'
 import type { OutputShape } from './structured-output.ts'
-import type { Turn } from './turn.ts'
+import type { Steering, Turn } from './turn.ts'
+import { TurnChain, UNUSED } from './turn-chain.ts'
 import { TurnTally } from './turn-tally.ts'
 
 /** How the handle of a turn reaches it. */
@@ -33,6 +34,11 @@ export interface TurnControl {
   readonly abort: AbortController
   /** The length of the log when the turn opened it; undefined before. */
   openedAt: number | undefined
+  /** Another turn that does what was asked: its first turn, and the place in the log where that begins. */
+  joined?: { readonly first: string; readonly after: number }
+  /** Resolves when the turn was opened, or another one joined; absent where only this one can be meant. */
+  readonly whenFound?: Promise<void>
+  readonly found?: () => void
 }
 
 /** Which turn it is, and where. */
@@ -46,6 +52,8 @@ export interface TurnPlace {
 export interface TurnSeed extends TurnPlace, TurnWishes {
   /** The turn around this one, when it runs inside a call. */
   readonly parent?: OuterTurn
+  /** What its first entry says of its input; the key of the conversation is given. */
+  readonly startWith?: (key: Uint8Array) => Promise<Pick<TurnStart, 'digest'>>
 }
 
 /** What the caller asks of a turn, beside what it is about. */
@@ -64,6 +72,13 @@ export interface OpenedTurn {
   close(): Promise<void>
 }
 
+/** The key of a conversation, where it derives from a secret of the application. */
+export const ownKey = (
+  { conversationSecret }: RunnerSettings,
+  conversation: string,
+): Uint8Array | undefined =>
+  conversationSecret && hmacSha256(conversationSecret, `bobbin/conversation/1\n${conversation}`)
+
 /** Takes the lease of the conversation, reads its log, and sets up the turn. */
 export async function openTurn(
   settings: RunnerSettings,
@@ -73,12 +88,16 @@ export async function openTurn(
 ): Promise<OpenedTurn> {
   const { store } = settings
   const { conversation: id, parent } = seed
-  const { conversationSecret } = settings
-  const key = conversationSecret && hmacSha256(conversationSecret, `bobbin/conversation/1\n${id}`)
+  const key = ownKey(settings, id)
   // Only the holder of the outer conversation runs the inner one: any other lease is of a dead process.
   const force = seed.force === true || parent !== undefined
   if (parent !== undefined) await requireHeld(parent)
-  const lease = await store.acquire(id, { owner: 'runner', force, ...(key && { key }) })
+  const lease = await store.acquire(id, {
+    owner: 'runner',
+    leaseMs: settings.leaseMs,
+    force,
+    ...(key && { key }),
+  })
   const interruption = interruptionOf(id, seed.signal, settings.limits.timeMs, seed.control?.abort)
   const beat = keepAlive(settings, lease, interruption)
   let endFeed = async () => {}
@@ -104,11 +123,14 @@ export async function openTurn(
     const start = {
       input: lease.created ? 'run' : input,
       ...(context !== undefined && { context: turn.output.json(context) }),
+      ...(turn.opened.chain[0] !== undefined && { continues: turn.opened.chain[0] }),
+      ...(await seed.startWith?.(secret)),
       ...(parent && { parent: { ...parent.origin } }),
     }
     await turn.log.commit([{ kind: 'turn-start', start }])
     // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.
     if (parent !== undefined) await requireStillHeld(parent, store, id)
+    await pulse.begin()
     return { turn, close }
   } catch (error) {
     await close()
@@ -162,10 +184,12 @@ async function turnOn(
   log.follow(history)
   log.follow(visible)
   const doubts: Note[] = []
+  const chain = new TurnChain()
   if (!lease.created) {
     for await (const entry of store.entries(id)) {
       const fact = factOf(entry, restore)
       log.replay(fact)
+      chain.read(entry)
       if (fact.kind === 'turn-end') doubts.length = 0
       else if (isDoubt(fact)) doubts.push(fact.note)
     }
@@ -182,11 +206,18 @@ async function turnOn(
   await history.render()
   isRead = true
   if (parent !== undefined) state.seeUnrecorded(parent.taint)
+  const used = input === 'run' ? UNUSED : chain.use
+  interruption.spend(used.timeMs)
   // From here on, followers get the facts of this turn only.
-  const tally = new TurnTally(settings.clock.now(), parent)
+  const tally = new TurnTally(settings.clock.now(), parent, used)
   log.follow(tally)
-  const live = events.begin(log.length, gates, interruption.stop)
+  const steering: Steering = { isAsked: false }
+  const nudge = () => {
+    steering.isAsked = true
+  }
+  const live = events.begin(log.length, gates, { stop: interruption.stop, nudge })
   if (control !== undefined) control.openedAt = log.length
+  control?.found?.()
   const guard = new RepeatGuard(settings.repeat)
   const { instructions, budget } = settings
   const request = new TurnRequest({
@@ -230,9 +261,16 @@ async function turnOn(
     events,
     interruption,
     guard,
+    steering,
     tally,
     answer: output,
-    opened: { end: state.end, gates, doubts, fault },
+    opened: {
+      end: state.end,
+      gates,
+      doubts,
+      fault,
+      chain: input === 'run' ? [] : chain.turns,
+    },
     ctx,
     inner: settings.inner(outer),
     get tools() {
@@ -256,16 +294,16 @@ async function setUp(
 }
 
 /** Renews the lease while the turn works. Losing the conversation aborts the turn. */
-function keepAlive({ store }: RunnerSettings, lease: Lease, interruption: Interruption) {
+function keepAlive({ store, leaseMs }: RunnerSettings, lease: Lease, interruption: Interruption) {
   const renew = async () => {
     try {
-      await store.renew(lease.conversation, lease.epoch)
+      await store.renew(lease.conversation, lease.epoch, leaseMs)
     } catch (error) {
       // A short outage of the store does no harm: the epoch protects the log.
       interruption.abortIfLost(error)
     }
   }
-  const timer = setInterval(() => void renew(), DEFAULT_LEASE_MS / 3)
+  const timer = setInterval(() => void renew(), leaseMs / 3)
   // A turn that hangs must not keep the process alive by itself.
   if (typeof timer === 'object') timer.unref()
   return timer

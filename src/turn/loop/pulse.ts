@@ -7,42 +7,48 @@ const LOOK_MS = 800
 
 /** A running turn, as other processes reach it. */
 export interface Pulse {
+  /** Looks once before the turn works, if it continues another one. */
+  begin(): Promise<void>
   end(): Promise<void>
 }
 
 /** Looks, while a turn runs, whether another process follows it or wants to stop it. A store that fails changes nothing. */
-export function takePulse({ settings, log, events, interruption }: Turn, live: LiveFeed): Pulse {
+export function takePulse(
+  { settings, log, events, interruption, steering, opened }: Turn,
+  live: LiveFeed,
+): Pulse {
   const { feed } = settings.store
-  if (feed === undefined) return { end: async () => undefined }
+  if (feed === undefined) return { begin: async () => undefined, end: async () => undefined }
   const { id: conversation, epoch } = log
-  const { turnId } = events.origin
+  // A stop for a turn whose process died is meant for the one that continues it.
+  const mine = [events.origin.turnId, ...opened.chain]
   const now = () => settings.clock.now()
   const shared = shareFeed(feed, live, { conversation, epoch, now })
   let isOver = false
   const look = async () => {
-    const { followers, stops } = await feed.requests(conversation, now())
+    const { followers, stops, queued } = await feed.requests(conversation, now())
     if (isOver) return
     shared.toFollowers(followers.length > 0)
-    if (stops.includes(turnId)) interruption.stop()
+    if (stops.some((stop) => mine.includes(stop))) interruption.stop()
+    if (queued.some(({ mode }) => mode === 'steer')) steering.isAsked = true
   }
   let isLooking = false
-  const timer = setInterval(() => {
+  const lookOnce = async () => {
     if (isLooking) return
     isLooking = true
-    void look()
-      .catch(() => undefined)
-      .finally(() => {
-        isLooking = false
-      })
-  }, LOOK_MS)
+    await look().catch(() => undefined)
+    isLooking = false
+  }
+  const timer = setInterval(() => void lookOnce(), LOOK_MS)
   if (typeof timer === 'object') timer.unref()
   return {
+    begin: () => (opened.chain.length > 0 ? lookOnce() : Promise.resolve()),
     async end() {
       isOver = true
       clearInterval(timer)
       await shared.close()
-      if (interruption.signal.aborted)
-        await feed.unstop(conversation, turnId).catch(() => undefined)
+      if (!interruption.signal.aborted) return
+      for (const turnId of mine) await feed.unstop(conversation, turnId).catch(() => undefined)
     },
   }
 }

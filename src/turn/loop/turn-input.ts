@@ -20,6 +20,16 @@ interface RunInput<S extends OutputSchema> {
   readonly conversation?: string
   readonly message: string
   readonly attachments?: readonly Media[]
+  /**
+   * The id of the turn, in a `conversation`: the same input under the same id runs once, whoever sends it how often. A new
+   * one unless given.
+   */
+  readonly turnId?: string
+  /**
+   * What to do while another turn holds the conversation: `refuse` (the default), `queue` a turn of its own behind it, or
+   * `steer` the turn that runs with this message.
+   */
+  readonly whenBusy?: 'refuse' | 'queue' | 'steer'
   /** The schema of the answer, or `{ schema, attempts }`. */
   readonly output?: OutputRequest<S>
   /** Aborts the turn; `null` means no signal, as for `fetch`. */

@@ -3,6 +3,7 @@ import type { ToolCall } from '../../records/tool-call.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import type { TurnUsage } from '../limits/outcome.ts'
 import type { Fact } from '../log/fact.ts'
+import type { ChainUse } from './turn-chain.ts'
 
 /** The calls of a turn in the order asked, and its usage so far. */
 export class TurnTally {
@@ -10,12 +11,15 @@ export class TurnTally {
   iteration = 0
   usage: TurnUsage = NO_USAGE
   readonly startedAt: number
+  /** What the turns that it continues have used. */
+  readonly used: ChainUse
   readonly #order = new Set<string>()
   readonly #settled = new Map<string, ToolCall>()
   readonly #parent: OuterTurn | undefined
 
-  constructor(startedAt: number, parent: OuterTurn | undefined) {
+  constructor(startedAt: number, parent: OuterTurn | undefined, used: ChainUse) {
     this.startedAt = startedAt
+    this.used = used
     this.#parent = parent
   }
 
@@ -39,7 +43,7 @@ export class TurnTally {
   }
 
   get callCount(): number {
-    return this.#order.size
+    return this.#order.size + this.used.calls
   }
 
   has(id: string): boolean {

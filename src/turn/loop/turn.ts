@@ -7,11 +7,18 @@ import type { TurnRequest } from '../request/turn-request.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { TurnTally } from './turn-tally.ts'
 
+/** Messages that wait for the turn that runs. */
+export interface Steering {
+  /** Whether somebody may have sent some. */
+  isAsked: boolean
+}
+
 /** A running turn: the scope of its calls, and what the loop needs in addition. */
 export interface Turn extends CallScope {
   readonly settings: RunnerSettings
   /** The next request. */
   readonly request: TurnRequest
+  readonly steering: Steering
   /** Counts for the outcome. */
   readonly tally: TurnTally
   /** The shape of the answer, if one was asked for. */
@@ -21,6 +28,8 @@ export interface Turn extends CallScope {
     /** The end of its log. */
     readonly end: LogEnd
     readonly gates: readonly Gate[]
+    /** The turns that it continues, the first one first. */
+    readonly chain: readonly string[]
     /** Doubts since the last turn with an end: the process may have died before its observers received them. */
     readonly doubts: readonly Note[]
     /** Why the application gave no tools or instructions. */

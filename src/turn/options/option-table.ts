@@ -14,7 +14,7 @@ import {
 import type { Model } from '../../model/model.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import type { Store } from '../../store/store.ts'
+import { DEFAULT_LEASE_MS, type Store } from '../../store/store.ts'
 import type { InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Middleware } from '../call/middleware.ts'
@@ -102,6 +102,11 @@ export interface RunnerOptions<Context = unknown> {
    * client tries by itself.
    */
   readonly retries?: number
+  /**
+   * How long the lease of a conversation lasts without renewal, in milliseconds; 30,000 unless given. After a crash, the
+   * conversation is free when it expires.
+   */
+  readonly leaseMs?: number
   /** What tests replace in order to be quick and repeatable. */
   readonly testing?: TestingOptions
 }
@@ -171,6 +176,11 @@ export const RUNNER_OPTIONS = {
     'must be a list of classes',
   ),
   retries: atLeast(0, 2),
+  leaseMs: optionOr(
+    DEFAULT_LEASE_MS,
+    (value) => Number.isSafeInteger(value) && isAtLeast(1000)(value),
+    'must be a whole number of milliseconds, at least 1000',
+  ),
   testing: group({
     clock: optionOr(systemClock, hasMethods('now'), 'must have a `now()`'),
     ids: optionOr(randomId, isFunction, 'must be a function that makes ids'),

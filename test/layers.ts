@@ -65,7 +65,7 @@ export const layers: LayerTable = {
     'providers/bedrock': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
     'providers/openai': ['.', 'chat', 'responses'],
-    testing: ['.', 'store', 'loopback'],
+    testing: ['.', 'store', 'model', 'loopback'],
     cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],
   },
 }

@@ -118,6 +118,8 @@ export interface WireFixture {
   readonly items?: readonly string[]
   /** The provider took this request, so that `validate` must have nothing against `payload`. */
   readonly accepted?: boolean
+  /** The provider refused this request: `validate` must name this rule and no other. */
+  readonly refused?: string
   /** The list that encoding the decoded items must give. */
   readonly echo?: unknown
 }

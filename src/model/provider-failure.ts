@@ -1,5 +1,7 @@
 import { BobbinError } from '../core/error/error.ts'
 import type { ErrorCode, ProviderFailure } from '../core/error/error-codes.ts'
+import { thrownText } from '../core/error/thrown-text.ts'
+import { isObject, wrongInput } from '../core/error/wrong-input.ts'
 
 /** The codes that a provider's answer can map to. */
 export type FailureCode = Extract<ErrorCode, `E_PROVIDER_${string}`>
@@ -49,12 +51,21 @@ const RETRYABLE: ReadonlySet<FailureCode> = new Set([
   'E_PROVIDER_UNREACHABLE',
 ])
 
+const isFailureCode = (code: unknown): boolean =>
+  typeof code === 'string' && code.startsWith('E_PROVIDER_')
+
 /** One error for every provider: the code says what kind, the message what the provider said. */
 export function providerFailure(
   code: FailureCode,
   facts: FailureFacts,
   cause?: unknown,
 ): BobbinError {
+  if (!isFailureCode(code)) {
+    throw wrongInput('providerFailure', 'code', 'must be a code such as `E_PROVIDER_UNAVAILABLE`')
+  }
+  if (!isObject(facts) || typeof facts.message !== 'string' || typeof facts.api !== 'string') {
+    throw wrongInput('providerFailure', 'facts', 'must be an object with `api` and `message`')
+  }
   const { message: _message, ...known } = facts
   const data: ProviderFailure = { ...known, isRetryable: RETRYABLE.has(code) }
   return new BobbinError(code, sentenceOf(facts, code), data, { cause })
@@ -90,4 +101,31 @@ export function retryAfter(headers: unknown): number | undefined {
     return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) * unit : undefined
   }
   return delay('retry-after-ms', 1) ?? delay('retry-after', 1000)
+}
+
+/** Any error of a client, by its status alone; none means that the server did not answer. */
+export function clientFailure(api: string, error: unknown): BobbinError {
+  if (typeof api !== 'string' || api === '') {
+    throw wrongInput('clientFailure', 'api', 'must be the name of a protocol')
+  }
+  const { status, error: body, message, headers } = asClientError(error)
+  const code = codeOfStatus(typeof status === 'number' ? status : undefined)
+  const retryAfterMs = retryAfter(headers)
+  const facts = {
+    api,
+    message: messageIn(body) ?? thrownText(message),
+    ...(typeof status === 'number' && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+  return providerFailure(code, facts, error)
+}
+
+/** The words of a provider: `message` of the body, or of the `error` in it. */
+function messageIn(body: unknown): string | undefined {
+  const { error, message } = (body ?? {}) as {
+    readonly error?: unknown
+    readonly message?: unknown
+  }
+  if (typeof message === 'string') return message
+  return typeof error === 'string' ? error : error === undefined ? undefined : messageIn(error)
 }

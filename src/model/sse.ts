@@ -1,5 +1,7 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser'
-import { BobbinError } from '../core/error/error.ts'
+import { brokenStream as broken } from './stream-fault.ts'
+
+export { broken }
 
 /** One server-sent event. */
 export interface SseEvent {
@@ -78,17 +80,3 @@ export function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
     throw broken('invalid-utf8', 'it holds bytes that are not UTF-8', cause)
   }
 }
-
-/** The error of a stream that cannot be trusted any further. Its calls are never run. */
-export function broken(reason: StreamFault, what: string, cause?: unknown): BobbinError {
-  const message = `The response stream is broken: ${what}. Send the request again.`
-  return new BobbinError('E_STREAM_BROKEN', message, { reason }, { cause })
-}
-
-export type StreamFault =
-  | 'cut'
-  | 'duplicate-key'
-  | 'invalid-utf8'
-  | 'not-json'
-  | 'too-long'
-  | 'unexpected-event'

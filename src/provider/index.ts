@@ -3,6 +3,7 @@ export type { IdLedger } from '../core/ids.ts'
 export type { JsonObject, JsonValue } from '../core/json/json.ts'
 export type { ProviderData, WireReference } from '../core/wire-reference.ts'
 export { defineProvider } from '../model/define-provider.ts'
+export { assemble, type Ending } from '../model/events/assembler.ts'
 export type { FinishReason } from '../model/events/finish-reason.ts'
 export type {
   Finish,
@@ -25,9 +26,31 @@ export type {
   ProviderDefinition,
   WireFixture,
 } from '../model/provider-definition.ts'
+export {
+  clientFailure,
+  type FailureCode,
+  type FailureFacts,
+  providerFailure,
+} from '../model/provider-failure.ts'
 export type { Reply, Whole } from '../model/reply.ts'
+export { brokenStream, type StreamFault } from '../model/stream-fault.ts'
 export type { ToolChoice, ToolDefinition } from '../model/tool-definition.ts'
-export type { EncodeOptions, Repair } from '../model/wire/encode-groups.ts'
+export {
+  type EncodeContext,
+  type EncodeOptions,
+  encodeGroups,
+  type Group,
+  type GroupOptions,
+  type Repair,
+} from '../model/wire/encode-groups.ts'
+export {
+  type CallFacts,
+  HistoryBuilder,
+  type ResultFacts,
+  type ResultParts,
+  type SideFacts,
+} from '../model/wire/history-builder.ts'
+export type { IdRules } from '../model/wire/id-projection.ts'
 export type { CallPlace, MintId } from '../model/wire/synthetic-id.ts'
 export type {
   DecodeContext,

@@ -10,6 +10,7 @@ export {
 } from './loopback/loopback-provider.ts'
 export type { LoopbackRecord } from './loopback/recorder.ts'
 export type { LoopbackRecording } from './loopback/recording.ts'
+export { type ModelConformanceOptions, modelConformance } from './model/model-conformance.ts'
 export {
   type ScriptedModel,
   type ScriptedPart,

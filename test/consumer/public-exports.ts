@@ -133,6 +133,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     values: [
       'eventRecorder',
       'loopbackProvider',
+      'modelConformance',
       'scriptedModel',
       'spoolConformance',
       'storeConformance',
@@ -149,6 +150,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'LoopbackRecording',
       'LoopbackRequest',
       'LoopbackScript',
+      'ModelConformanceOptions',
       'OpenSpoolStore',
       'OpenStore',
       'OpenedStore',

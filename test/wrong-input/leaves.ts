@@ -2,7 +2,16 @@ import Anthropic from '@anthropic-ai/sdk'
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
-import { defineProvider, wireModel } from '../../src/provider/index.ts'
+import {
+  assemble,
+  brokenStream,
+  clientFailure,
+  defineProvider,
+  encodeGroups,
+  HistoryBuilder,
+  providerFailure,
+  wireModel,
+} from '../../src/provider/index.ts'
 import { anthropicMessages } from '../../src/providers/anthropic/index.ts'
 import { bedrockConverse } from '../../src/providers/bedrock/index.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
@@ -11,6 +20,7 @@ import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts
 import {
   eventRecorder,
   loopbackProvider,
+  modelConformance,
   scriptedModel,
   spoolConformance,
   storeConformance,
@@ -83,6 +93,10 @@ const modelWays = (make: (options: never) => unknown, client: object): readonly 
 const [definition] = providers
 const send = () => Promise.reject(new Error('nothing is sent'))
 
+const context = { mint: () => 'id' }
+const groups = { api: 'a', ids: { refused: /x/g, maxLength: 64 }, encodeGroup: () => [] }
+const TEXTS = ['text', 'empty text'] as const
+
 /** The members of a definition that are checked. */
 const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] = [
   ['api', 'text'],
@@ -116,6 +130,38 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
         ...takes,
       ),
     ),
+  ],
+  HistoryBuilder: [
+    way('new HistoryBuilder(api)', (value) => new HistoryBuilder(value, 'p', context), ...TEXTS),
+    way(
+      'new HistoryBuilder(api, provider)',
+      (value) => new HistoryBuilder('a', value, context),
+      ...TEXTS,
+    ),
+    way(
+      'new HistoryBuilder(api, provider, context)',
+      (value) => new HistoryBuilder('a', 'p', value),
+    ),
+  ],
+  assemble: [
+    way('assemble', (items) => assemble(items, { reason: 'stop' }), 'list', 'list of null'),
+    way('assemble(items, ending)', (ending) => assemble([], ending)),
+  ],
+  brokenStream: [
+    way('brokenStream', (reason) => brokenStream(reason, 'it ends')),
+    way('brokenStream(reason, what)', (what) => brokenStream('cut', what), ...TEXTS),
+  ],
+  clientFailure: [
+    way('clientFailure', (name) => clientFailure(name, new Error('x')), 'text'),
+    way('clientFailure(api, error)', (error) => clientFailure('a', error), ...EVERY_KIND),
+  ],
+  encodeGroups: [
+    way('encodeGroups', (items) => encodeGroups(items, groups), 'list'),
+    way('encodeGroups(items, options)', (options) => encodeGroups([], options)),
+  ],
+  providerFailure: [
+    way('providerFailure', (code) => providerFailure(code, { api: 'a', message: 'm' })),
+    way('providerFailure(code, facts)', (facts) => providerFailure('E_PROVIDER_AUTH', facts)),
   ],
   wireModel: [
     way('wireModel', (value) => wireModel(value, { model: 'm', send })),
@@ -166,6 +212,33 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
       'loopbackProvider({ validate })',
       (validate) => loopback({ validate }),
       ...(['undefined', 'function'] as const),
+    ),
+  ],
+  modelConformance: [
+    way('modelConformance', (value) => modelConformance(value)),
+    way(
+      'modelConformance(definition, options)',
+      (options) => modelConformance(definition, options),
+      ...OPTIONS,
+    ),
+    way(
+      'modelConformance(definition, { fixtures })',
+      (fixtures) => modelConformance(definition, { fixtures }),
+      'undefined',
+      'list',
+      'list of null',
+    ),
+    way(
+      'modelConformance(definition, { others })',
+      (others) => modelConformance(definition, { others }),
+      'undefined',
+      'list',
+    ),
+    way(
+      'modelConformance(definition, { cuts })',
+      (cuts) => modelConformance(definition, { cuts }),
+      'undefined',
+      'number',
     ),
   ],
   scriptedModel: [

@@ -1,3 +1,4 @@
+import { wrongInput } from '../../core/error/wrong-input.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import { type FinishReason, permitsTools } from './finish-reason.ts'
 import type { Finish, UnfinishedCall, Usage } from './model-event.ts'
@@ -17,6 +18,10 @@ export interface Ending {
  * is admitted only when the finish reason permits tools; a buffer that happens to parse is not a call.
  */
 export function assemble(items: readonly HistoryItem[], ending: Ending): Finish {
+  if (!Array.isArray(items)) throw wrongInput('assemble', 'items', 'must be a list of items')
+  if (typeof (ending as Partial<Ending> | null | undefined)?.reason !== 'string') {
+    throw wrongInput('assemble', 'ending', 'must be an object with a `reason`')
+  }
   if (permitsTools(ending.reason)) return { type: 'finish', ...ending, items, unfinished: [] }
   return {
     type: 'finish',

@@ -1,3 +1,4 @@
+import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
 import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../../records/history-item.ts'
@@ -50,6 +51,7 @@ export interface EncodeContext {
   leftOut(item: string, message: string): void
 }
 
+/** How the groups of a history are encoded for one protocol. */
 export interface GroupOptions<Entry> extends EncodeOptions {
   readonly api: string
   readonly ids: IdRules
@@ -69,6 +71,7 @@ export function encodeGroups<Entry>(
   items: readonly HistoryItem[],
   options: GroupOptions<Entry>,
 ): Entry[] {
+  checkGroups(items, options)
   const grouped = groupItems(items, (call) => options.mayWait?.(call) === true)
   const { groups } = grouped
   const opened = new Set<string>()
@@ -85,6 +88,16 @@ export function encodeGroups<Entry>(
       context,
     )
   })
+}
+
+function checkGroups(items: unknown, options: unknown): void {
+  if (!Array.isArray(items) || !items.every(isObject)) {
+    throw wrongInput('encodeGroups', 'items', 'must be a list of items')
+  }
+  const { api, ids, encodeGroup } = (options ?? {}) as Partial<GroupOptions<unknown>>
+  if (typeof api !== 'string' || !isObject(ids) || typeof encodeGroup !== 'function') {
+    throw wrongInput('encodeGroups', 'options', 'must have `api`, `ids` and `encodeGroup`')
+  }
 }
 
 interface GroupedItems {

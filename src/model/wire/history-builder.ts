@@ -1,3 +1,4 @@
+import { wrongInput } from '../../core/error/wrong-input.ts'
 import { IdLedger } from '../../core/ids.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
@@ -17,7 +18,7 @@ import { type ProviderKey, providerData } from './provider-data.ts'
 import type { DecodeContext } from './wire-adapter.ts'
 
 /** What a decoder knows of one side of a pair. Absent, null and empty ids all mean "no id". */
-interface SideFacts {
+export interface SideFacts {
   /** The wire type, e.g. `function_call`. */
   readonly type: string
   /** That of a result is used when its call is not in the payload. */
@@ -46,6 +47,7 @@ export interface CallFacts extends SideFacts {
   readonly mayWait?: boolean
 }
 
+/** What a call gave. */
 export interface ResultParts {
   readonly isError: boolean
   readonly parts: readonly ContentPart[]
@@ -71,6 +73,7 @@ export class HistoryBuilder {
   #calls = 0
 
   constructor(api: string, provider: string, context: DecodeContext) {
+    checkPlace(api, provider, context)
     this.#provider = provider
     this.#context = context
     this.#ids = context.ids ?? new IdLedger()
@@ -248,6 +251,14 @@ export class HistoryBuilder {
     const place = { ordinal, wireType, content, ...(response !== undefined && { response }) }
     return this.#ids.claim(this.#context.mint(place))
   }
+}
+
+function checkPlace(api: unknown, provider: unknown, context: unknown): void {
+  const refuse = (path: string, rule: string) => wrongInput('HistoryBuilder', path, rule)
+  if (typeof api !== 'string') throw refuse('api', 'must be the name of a protocol')
+  if (typeof provider !== 'string') throw refuse('provider', 'must be the name of a provider')
+  const { mint } = (context ?? {}) as Partial<DecodeContext>
+  if (typeof mint !== 'function') throw refuse('context', 'must be what `decode` is given')
 }
 
 /** Adds a result to an earlier one of the same call. */

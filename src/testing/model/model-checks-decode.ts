@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { isBobbinError } from '../../core/error/error.ts'
+import type { ProviderDefinition, WireFixture } from '../../model/provider-definition.ts'
+import { codecOf, decoded, type ModelCheck } from './model-check.ts'
+import { JUNK } from './model-samples.ts'
+
+/** What must hold when payloads are read. */
+export const modelDecodeChecks: readonly ModelCheck[] = [
+  {
+    name: 'has fixtures: a stream, and a history or a response',
+    run: ({ fixtures }) => {
+      assert.ok(
+        fixtures.some(({ kind }) => kind === 'stream'),
+        'no fixture is a stream',
+      )
+      assert.ok(
+        fixtures.some(({ kind }) => kind !== 'stream'),
+        'no fixture is a whole payload',
+      )
+    },
+  },
+  {
+    name: 'recognises its own requests and responses, and nothing that is no payload',
+    run: ({ definition, fixtures }) => {
+      for (const { title, kind, payload } of fixtures) {
+        if (kind !== 'response') continue
+        assert.equal(definition.detect(payload), true, `does not recognise: ${title}`)
+      }
+      for (const junk of [undefined, ...JUNK]) {
+        assert.equal(definition.detect(junk), false, `recognises ${JSON.stringify(junk)}`)
+      }
+    },
+  },
+  {
+    name: 'reads every fixture as it says',
+    run: ({ definition, fixtures }) => {
+      for (const fixture of fixtures) {
+        const { items, calls } = decoded(definition, fixture)
+        if (fixture.items !== undefined) {
+          const types = items.map(({ type }) => type)
+          assert.deepEqual(types, fixture.items, fixture.title)
+        }
+        if (fixture.calls !== undefined) includes(calls, fixture.calls, fixture.title)
+        for (const { id, wire } of calls) {
+          assert.notEqual(id, '', `${fixture.title}: a call has no id`)
+          assert.equal(wire.api, definition.api, `${fixture.title}: a call names another protocol`)
+        }
+      }
+    },
+  },
+  {
+    name: 'gives every call an id of its own, the same one when it is read again',
+    run: ({ definition, fixtures }) => {
+      for (const fixture of fixtures) {
+        const { calls } = decoded(definition, fixture)
+        assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length, fixture.title)
+        assert.deepEqual(decoded(definition, fixture).calls, calls, fixture.title)
+        const others = decoded(definition, fixture, new Uint8Array(32).fill(8)).calls
+        for (const [at, { id, wire }] of calls.entries()) {
+          const isMinted = wire.origin === 'synthetic'
+          assert.equal(others[at]?.id === id, !isMinted, `${fixture.title}: the id of call ${at}`)
+        }
+      }
+    },
+  },
+  {
+    name: 'answers damaged payloads with items or an error of ours',
+    run: ({ definition, fixtures }) => {
+      for (const fixture of fixtures) damage(definition, fixture)
+    },
+  },
+]
+
+/** Replaces every member of a fixture by junk, one at a time. */
+function damage(definition: ProviderDefinition, fixture: WireFixture): void {
+  const copy: unknown = structuredClone(
+    fixture.kind === 'stream' ? fixture.events : fixture.payload,
+  )
+  const codec = codecOf(definition)
+  for (const [holder, name] of placesIn(copy)) {
+    const was: unknown = Reflect.get(holder, name)
+    for (const junk of JUNK) {
+      Reflect.set(holder, name, junk)
+      const changed = {
+        ...fixture,
+        ...(fixture.kind === 'stream' ? { events: copy as unknown[] } : { payload: copy }),
+      }
+      try {
+        codec.encode(decoded(definition, changed).items)
+      } catch (error) {
+        if (!isBobbinError(error)) {
+          throw new Error(`${fixture.title}: with \`${name}\` as ${JSON.stringify(junk)}`, {
+            cause: error,
+          })
+        }
+      }
+      assert.ok(Array.isArray(codec.validate(copy)), 'validate gives a list')
+    }
+    Reflect.set(holder, name, was)
+  }
+}
+
+type Place = readonly [holder: object, name: string]
+
+function placesIn(value: unknown): readonly Place[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]): Place[] => [
+    [value, name],
+    ...placesIn(member),
+  ])
+}
+
+/** Whether a value holds all that is expected of it; lists as long as expected. */
+function includes(value: unknown, expected: unknown, path: string): void {
+  if (typeof expected !== 'object' || expected === null) {
+    assert.deepEqual(value, expected, path)
+    return
+  }
+  assert.ok(typeof value === 'object' && value !== null, `${path} is missing`)
+  if (Array.isArray(expected)) assert.equal((value as unknown[]).length, expected.length, path)
+  for (const [name, member] of Object.entries(expected)) {
+    includes(Reflect.get(value, name), member, `${path}.${name}`)
+  }
+}

@@ -129,3 +129,9 @@ export function exchangesIn(items: readonly HistoryItem[]): readonly object[] {
     return [{ tool, args, texts }]
   })
 }
+
+/** At most so many of a list, from all over it. */
+export function sampled<T>(list: readonly T[], most: number): readonly T[] {
+  const step = Math.max(1, list.length / most)
+  return list.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isBobbinError } from '../../core/error/error.ts'
 import type { ProviderDefinition, WireFixture } from '../../model/provider-definition.ts'
-import { codecOf, decoded, type ModelCheck } from './model-check.ts'
+import { codecOf, decoded, type ModelCheck, sampled } from './model-check.ts'
 import { JUNK } from './model-samples.ts'
 
 /** What must hold when payloads are read. */
@@ -65,19 +65,19 @@ export const modelDecodeChecks: readonly ModelCheck[] = [
   },
   {
     name: 'answers damaged payloads with items or an error of ours',
-    run: ({ definition, fixtures }) => {
-      for (const fixture of fixtures) damage(definition, fixture)
+    run: ({ definition, fixtures, cuts }) => {
+      for (const fixture of fixtures) damage(definition, fixture, cuts * 5)
     },
   },
 ]
 
-/** Replaces every member of a fixture by junk, one at a time. */
-function damage(definition: ProviderDefinition, fixture: WireFixture): void {
+/** Replaces members of a fixture by junk, one at a time: all of a small one. */
+function damage(definition: ProviderDefinition, fixture: WireFixture, most: number): void {
   const copy: unknown = structuredClone(
     fixture.kind === 'stream' ? fixture.events : fixture.payload,
   )
   const codec = codecOf(definition)
-  for (const [holder, name] of placesIn(copy)) {
+  for (const [holder, name] of sampled(placesIn(copy), most)) {
     const was: unknown = Reflect.get(holder, name)
     for (const junk of JUNK) {
       Reflect.set(holder, name, junk)

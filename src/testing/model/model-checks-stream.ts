@@ -9,6 +9,7 @@ import {
   type ModelCheck,
   type ModelCheckContext,
   type Outcome,
+  sampled,
   streamsOf,
 } from './model-check.ts'
 
@@ -101,7 +102,7 @@ export const modelStreamChecks: readonly ModelCheck[] = [
         const [broken] = framesOf(context.definition, {
           events: [event],
         } as Partial<WireFixture> as WireFixture)
-        for (let at = 0; at < frames.length; at++) {
+        for (const at of sampled([...frames.keys()], context.cuts)) {
           const { finish, error } = await answered(context.definition, [
             ...frames.slice(0, at),
             broken ?? new Uint8Array(),
@@ -119,7 +120,7 @@ export const modelStreamChecks: readonly ModelCheck[] = [
     name: 'gives no more calls when an event is lost',
     run: (context) =>
       eachStream(context, async ({ title }, frames, whole) => {
-        for (let at = 0; at < frames.length; at++) {
+        for (const at of sampled([...frames.keys()], context.cuts)) {
           const outcome = await answered(context.definition, frames.toSpliced(at, 1))
           mustBeOurs(outcome, `${title}, without event ${at}`)
           const isFewer = runnerCalls(outcome) <= runnerCalls(whole)
@@ -131,7 +132,7 @@ export const modelStreamChecks: readonly ModelCheck[] = [
     name: 'answers an event that comes twice or too late with items or an error of ours',
     run: (context) =>
       eachStream(context, async ({ title }, frames) => {
-        for (const [at, frame] of frames.entries()) {
+        for (const [at, frame] of sampled([...frames.entries()], context.cuts)) {
           const twice = await answered(context.definition, frames.toSpliced(at, 0, frame))
           mustBeOurs(twice, `${title}, with event ${at} twice`)
           const moved = frames.toSpliced(at, 1).toSpliced(at + 1, 0, frame)
@@ -156,15 +157,11 @@ async function eachStream(
 /** Every byte of a short stream; of a longer one the edges of its events, and places between them. */
 function placesIn(frames: readonly Uint8Array[], most: number): readonly number[] {
   const total = frames.reduce((sum, { length }) => sum + length, 0)
-  if (total <= most) return Array.from({ length: total }, (_, at) => at)
-  let at = 0
-  const edges = frames.flatMap(({ length }) => {
-    at += length
-    return [at - 1, at, at + 1].filter((place) => place < total)
-  })
-  const step = Math.ceil(total / most)
-  const between = Array.from({ length: Math.floor(total / step) }, (_, index) => index * step)
-  return [...new Set([0, ...edges, ...between])]
+  const bytes = Array.from({ length: total }, (_, at) => at)
+  if (total <= most) return bytes
+  let end = 0
+  const edges = frames.map(({ length }) => (end += length)).filter((place) => place < total)
+  return [...new Set([0, ...sampled(edges, most / 2), ...sampled(bytes, most / 2), total - 1])]
 }
 
 const shapeOf = ({ finish }: Outcome) => finish?.items.map(({ type }) => type)

@@ -47,10 +47,14 @@ export const modelEncodeChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'has nothing against requests that its provider took',
+    name: 'has nothing against requests that its provider took, and names what it refused',
     run: ({ definition, fixtures }) => {
-      for (const { accepted, payload, title } of fixtures) {
-        if (accepted) assert.deepEqual(codecOf(definition).validate(payload), [], title)
+      for (const { accepted, refused, payload, title } of fixtures) {
+        if (accepted !== true && refused === undefined) continue
+        const rules = codecOf(definition)
+          .validate(payload)
+          .map(({ rule }) => rule)
+        assert.deepEqual([...new Set(rules)], refused === undefined ? [] : [refused], title)
       }
     },
   },

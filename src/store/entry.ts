@@ -78,6 +78,7 @@ export interface StoredUsage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedInputTokens?: number
+  readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
   /** The part that sub-agents cost. */
   readonly nested?: Omit<StoredUsage, 'nested'>

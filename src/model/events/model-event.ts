@@ -56,6 +56,9 @@ export interface UnfinishedCall {
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** The part of the input that came from a cache. */
   readonly cachedInputTokens?: number
+  /** The part of the input that was written to a cache. */
+  readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
 }

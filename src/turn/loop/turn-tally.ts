@@ -84,12 +84,16 @@ export function countedUsage(usage: Usage | undefined): Usage | undefined {
     : undefined
 }
 
-const plusUsage = (sum: Usage, more: Usage): Usage => ({
-  inputTokens: sum.inputTokens + count(more.inputTokens),
-  outputTokens: sum.outputTokens + count(more.outputTokens),
-  cachedInputTokens: (sum.cachedInputTokens ?? 0) + count(more.cachedInputTokens),
-  reasoningTokens: (sum.reasoningTokens ?? 0) + count(more.reasoningTokens),
-})
+function plusUsage(sum: Usage, more: Usage): Usage {
+  const written = (sum.cacheWriteTokens ?? 0) + count(more.cacheWriteTokens)
+  return {
+    inputTokens: sum.inputTokens + count(more.inputTokens),
+    outputTokens: sum.outputTokens + count(more.outputTokens),
+    cachedInputTokens: (sum.cachedInputTokens ?? 0) + count(more.cachedInputTokens),
+    ...(written > 0 && { cacheWriteTokens: written }),
+    reasoningTokens: (sum.reasoningTokens ?? 0) + count(more.reasoningTokens),
+  }
+}
 
 /** Ignores invalid counts: one NaN would corrupt the totals and the log. */
 function count(value: number | undefined): number {

@@ -42,6 +42,24 @@ async function logged(store: Store) {
 }
 
 describe('the usage of a turn', () => {
+  it('adds up what was read from caches and what was written to them', async () => {
+    const read = { inputTokens: 9, outputTokens: 1, cachedInputTokens: 5, cacheWriteTokens: 3 }
+    const model = scriptedModel([
+      { parts: [{ call: 'idle', id: 'c1' }], usage: cost(4) },
+      { parts: [{ call: 'idle', id: 'c2' }], usage: read },
+      { parts: [{ text: 'so' }], usage: read },
+    ])
+    const runner = new TurnRunner({ model, tools: [sampleTool('idle', () => 'x')] })
+    const { usage } = await runner.run({ message: 'go' })
+    expect(usage).toEqual({
+      inputTokens: 22,
+      outputTokens: 3,
+      cachedInputTokens: 10,
+      cacheWriteTokens: 6,
+      reasoningTokens: 0,
+    })
+  })
+
   it('has that of its sub-agents in it, says how much it was, and is told alike everywhere', async () => {
     const store = memoryStore()
     const inner = scriptedModel([step([{ call: 'look' }], 100), step([{ text: 'seen' }], 200)])

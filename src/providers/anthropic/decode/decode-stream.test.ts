@@ -89,6 +89,7 @@ describe('decodeStream', () => {
       inputTokens: 13,
       outputTokens: 3,
       cachedInputTokens: 7,
+      cacheWriteTokens: 1,
     })
   })
 

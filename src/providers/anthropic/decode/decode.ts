@@ -176,6 +176,7 @@ function usageOf(value: JsonValue | undefined): Usage | undefined {
     inputTokens: input + (cached ?? 0) + (written ?? 0),
     outputTokens,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(thinking !== undefined && { reasoningTokens: thinking }),
   }
 }

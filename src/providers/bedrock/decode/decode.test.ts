@@ -50,6 +50,7 @@ describe('decodePayload', () => {
       inputTokens: 130,
       outputTokens: 4,
       cachedInputTokens: 100,
+      cacheWriteTokens: 20,
     })
   })
 

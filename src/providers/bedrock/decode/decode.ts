@@ -165,10 +165,12 @@ function usageOf(value: JsonValue | undefined): Usage | undefined {
   const outputTokens = count('outputTokens')
   if (input === undefined || outputTokens === undefined) return undefined
   const cached = count('cacheReadInputTokens')
+  const written = count('cacheWriteInputTokens')
   return {
-    inputTokens: input + (cached ?? 0) + (count('cacheWriteInputTokens') ?? 0),
+    inputTokens: input + (cached ?? 0) + (written ?? 0),
     outputTokens,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
   }
 }
 

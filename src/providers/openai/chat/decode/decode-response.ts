@@ -93,14 +93,15 @@ function usageOf(value: JsonValue | undefined): Usage | undefined {
   const inputTokens = count('prompt_tokens')
   const outputTokens = count('completion_tokens')
   if (inputTokens === undefined || outputTokens === undefined) return undefined
-  const cached =
-    count('cached_tokens', asObject(usage?.['prompt_tokens_details'])) ??
-    count('prompt_cache_hit_tokens')
+  const details = asObject(usage?.['prompt_tokens_details'])
+  const cached = count('cached_tokens', details) ?? count('prompt_cache_hit_tokens')
+  const written = count('cache_write_tokens', details)
   const reasoning = count('reasoning_tokens', asObject(usage?.['completion_tokens_details']))
   return {
     inputTokens,
     outputTokens,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
 }

@@ -173,12 +173,15 @@ function usageOf(value: JsonValue | undefined): Usage | undefined {
   const inputTokens = count('input_tokens')
   const outputTokens = count('output_tokens')
   if (inputTokens === undefined || outputTokens === undefined) return undefined
-  const cached = count('cached_tokens', asObject(usage?.['input_tokens_details']))
+  const details = asObject(usage?.['input_tokens_details'])
+  const cached = count('cached_tokens', details)
+  const written = count('cache_write_tokens', details)
   const reasoning = count('reasoning_tokens', asObject(usage?.['output_tokens_details']))
   return {
     inputTokens,
     outputTokens,
     ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import {
   type EncodeContext,
   type EncodeOptions,
@@ -7,7 +7,7 @@ import {
 } from '../../../model/wire/encode-groups.ts'
 import { joinNeighbours } from '../../../model/wire/join-neighbours.ts'
 import { ownData } from '../../../model/wire/provider-data.ts'
-import { asObject, asText } from '../../../model/wire/wire-value.ts'
+import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
 import type { HistoryItem, MessageItem } from '../../../records/history-item.ts'
 import { CLIENT_ID } from '../wire/server-tools.ts'
 import {
@@ -111,10 +111,22 @@ function encodeInput(item: HistoryItem, context: EncodeContext): MessageParam[] 
   return [{ role: 'system', content: asShorthand(content as TextParam[]) }]
 }
 
-/** A whole message that goes back as it came. */
+/** A whole message that goes back as it came, unless the provider refuses it for having nothing in it. */
 function ownMessage(value: JsonValue | undefined): MessageParam | undefined {
   const message = asObject(value)
-  return asText(message?.['role']) ? (message as unknown as MessageParam) : undefined
+  const role = asText(message?.['role'])
+  if (message === undefined || !role) return undefined
+  const isRefused = role === 'system' && saysNothing(message)
+  return isRefused ? undefined : (message as unknown as MessageParam)
+}
+
+/** True for a message of the operator with a blank text, or without content and settings. */
+function saysNothing({ content, output_config: settings }: JsonObject): boolean {
+  if (typeof content === 'string') return content.trim() === ''
+  const blocks = asList(content).map((block) => asObject(block) ?? {})
+  const isBlank = ({ type, text }: JsonObject) => type === 'text' && !asText(text)?.trim()
+  if (blocks.length > 0) return blocks.some(isBlank)
+  return Object.keys(asObject(settings) ?? {}).length === 0
 }
 
 function encodeResponseItem(

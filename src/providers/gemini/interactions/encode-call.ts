@@ -1,5 +1,5 @@
 import type { Interactions } from '@google/genai'
-import type { JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
 import type { EncodeContext, EncodeOptions } from '../../../model/wire/encode-groups.ts'
 import { foreignCallText, partsText } from '../../../model/wire/foreign-text.ts'
 import { fitName } from '../../../model/wire/name-projection.ts'
@@ -55,7 +55,11 @@ export function encodeResult(call: CallItem, context: EncodeContext): Interactio
   if (own !== undefined) {
     // It goes back in the spelling that it came in.
     const id = own['call_id'] === undefined && own['callId'] !== undefined ? 'callId' : 'call_id'
-    return { ...own, result: own['result'] ?? '', [id]: call_id } as unknown as Interactions.Step
+    return {
+      ...own,
+      result: sendable(own['result']),
+      [id]: call_id,
+    } as unknown as Interactions.Step
   }
   const answer = {
     type: 'function_result',
@@ -70,6 +74,12 @@ export function encodeResult(call: CallItem, context: EncodeContext): Interactio
     return part.type === 'text' ? [] : [{ type: 'text', text: partsText([part]) }]
   })
   return { ...answer, result }
+}
+
+/** A result must be a text, a list or an object; anything else goes as its JSON. */
+function sendable(result: JsonValue | undefined): JsonValue {
+  if (result === undefined || result === null) return ''
+  return typeof result === 'number' || typeof result === 'boolean' ? JSON.stringify(result) : result
 }
 
 /** The steps of the provider's own tools that a request holds so far. */

@@ -112,7 +112,8 @@ function withFollowers(items: readonly JsonObject[]): readonly JsonObject[] {
   const kept: JsonObject[] = []
   for (const item of items.toReversed()) {
     const next = kept.at(-1)
-    const isFollowed = next !== undefined && (!needsFollowerId(item) || next['id'] !== undefined)
+    const hasId = asText(next?.['id']) !== undefined
+    const isFollowed = next !== undefined && (!needsFollowerId(item) || hasId)
     const isReasoning = item['type'] === 'reasoning' || isStoredReasoning(item)
     if (!isReasoning || isFollowed) kept.push(item)
   }

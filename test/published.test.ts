@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -70,6 +70,14 @@ describe('the package as published', () => {
     expect(rest.filter((path) => !folders.test(path))).toEqual([])
     expect(rest.filter((path) => /\.test|\/fixtures\/|(^|\/)test\//.test(path))).toEqual([])
   })
+
+  it('is enough for a provider in a package of its own', async () => {
+    const home = join(installed.folder, 'own-provider')
+    cpSync(inRoot('examples', 'provider'), home, { recursive: true })
+    const { code, output } = await runNode('--test', ['test.mjs'], { cwd: home })
+    expect(output).toMatch(/^# pass [3-9]\d$/m)
+    expect({ code, failed: /^# fail (\d+)$/m.exec(output)?.[1] }).toEqual({ code: 0, failed: '0' })
+  }, 60_000)
 
   it('holds every page and file that its pages link to', () => {
     const pages = installed.packedFiles.filter((path) => path.endsWith('.md'))

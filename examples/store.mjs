@@ -17,6 +17,18 @@ await assert.rejects(store.acquire('incident-42', { owner: 'worker-2' }), {
   code: 'E_CONVERSATION_BUSY',
 })
 
+// #region meta
+await store.setMeta('incident-42', { title: 'Checkout is down', user: 'ada' })
+const [latest] = await store.conversations({
+  meta: { user: 'ada' },
+  topLevel: true,
+  orderBy: 'updatedAt',
+  descending: true,
+  limit: 20,
+})
+assert.equal(latest?.meta?.['title'], 'Checkout is down')
+// #endregion meta
+
 // #region redact
 const discreet = memoryStore({ redact: redactKeys(/password|token/i) })
 // #endregion redact

@@ -5,7 +5,7 @@ import { Media, type RawMedia } from '../src/spool/media.ts'
 import { bytesMedia } from '../src/spool/media-reader.ts'
 import type { SpoolReader } from '../src/spool/spool-reader.ts'
 import { memoryStore } from '../src/store/memory/memory-store.ts'
-import type { Store } from '../src/store/store.ts'
+import type { RunnerStore } from '../src/store/store.ts'
 import { eventRecorder } from '../src/testing/event-recorder.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { TurnInput } from '../src/turn/loop/turn-input.ts'
@@ -124,7 +124,7 @@ export async function endOf(
   const onEscape = () => escaped.push('something')
   process.on('unhandledRejection', onEscape)
   process.on('uncaughtExceptionMonitor', onEscape)
-  const store: Store = options.store ?? memoryStore()
+  const store: RunnerStore = options.store ?? memoryStore()
   const runner = new TurnRunner({ model: callsOnce(), ...options, store } as TurnRunnerOptions)
   if (listener !== undefined) for (const name of HEARD) runner.observe(name, listener)
   if (listener !== undefined) runner.on('toolCall', listener)

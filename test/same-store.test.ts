@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isBobbinError } from '../src/core/error/error.ts'
 import type { NewEntry } from '../src/store/entry.ts'
 import { memoryStore } from '../src/store/memory/memory-store.ts'
-import type { EntryFilter, Store } from '../src/store/store.ts'
+import type { ConversationInfo, ConversationQuery, EntryFilter, Store } from '../src/store/store.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
 import { collected, findAll } from '../src/testing/store/store-check.ts'
 import { storeSamples as sample } from '../src/testing/store/store-samples.ts'
@@ -60,6 +60,19 @@ const filter: fc.Arbitrary<EntryFilter> = fc.record(
 
 const blob = fc.constantFrom('one', 'two', '').map((text) => new TextEncoder().encode(text))
 
+const metaValue = fc.constantFrom(1, '1', 'nul\0', true, [1, { a: null }], { b: 2, a: '🧵' })
+
+/** Every conversation that a query gives, one a page. */
+async function listed(store: Store, query: ConversationQuery): Promise<ConversationInfo[]> {
+  const found: ConversationInfo[] = []
+  for (;;) {
+    const last = found.at(-1)
+    const [next] = await store.conversations({ ...query, limit: 1, ...(last && { after: last }) })
+    if (next === undefined || found.length > 50) return found
+    found.push(next)
+  }
+}
+
 const change: fc.Arbitrary<Act> = fc.oneof(
   fc
     .tuple(name, fc.boolean(), fc.nat(9_000))
@@ -92,6 +105,9 @@ const change: fc.Arbitrary<Act> = fc.oneof(
     ),
   name.map((c): Act => [`delete ${c}`, (store) => store.delete(c)]),
   fc
+    .tuple(name, fc.record({ kind: fc.option(metaValue), size: metaValue }, { requiredKeys: [] }))
+    .map(([c, patch]): Act => [`setMeta ${c}`, (store) => store.setMeta(c, patch)]),
+  fc
     .tuple(name, name)
     .map(
       ([from, into]): Act => [
@@ -112,6 +128,18 @@ const question: fc.Arbitrary<Act> = fc.oneof(
   fc
     .record({ after: name, limit: fc.integer({ min: 1, max: 3 }) })
     .map((page): Act => ['conversations', (store) => store.conversations(page)]),
+  fc
+    .record(
+      {
+        orderBy: fc.constantFrom('id', 'createdAt', 'updatedAt'),
+        descending: fc.boolean(),
+        topLevel: fc.boolean(),
+        prefix: name,
+        meta: fc.record({ kind: metaValue }),
+      },
+      { requiredKeys: [] },
+    )
+    .map((query): Act => [`listed ${JSON.stringify(query)}`, (s) => listed(s, query)]),
   fc
     .tuple(name, fc.integer({ min: 1, max: 6 }))
     .map(([c, from]): Act => [`entries ${c}`, (s) => collected(s.entries(c, { from }))]),

@@ -24,6 +24,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/calls.ts')).calls,
   },
   {
+    name: 'conversations',
+    summary: 'list conversations with their metadata',
+    load: async () => (await import('./commands/conversations.ts')).conversations,
+  },
+  {
     name: 'artifact',
     summary: 'query the output of a call as a model does',
     load: async () => (await import('./commands/artifact.ts')).artifact,

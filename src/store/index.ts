@@ -45,6 +45,8 @@ export type {
   GateVerdict,
   NewGateDecision,
 } from './gate.ts'
+export type { ConversationListing } from './rows/conversation-listing.ts'
+export type { MetaColumn, MetaRow } from './rows/conversation-meta.ts'
 export type { Redact, RedactionTarget } from './rows/redaction.ts'
 export type {
   Acquired,
@@ -69,6 +71,7 @@ export type {
   AcquireOptions,
   Appended,
   ConversationInfo,
+  ConversationQuery,
   EntryFilter,
   EntryPage,
   EntryQuery,
@@ -76,6 +79,7 @@ export type {
   ImportOptions,
   ImportReport,
   Lease,
+  RunnerStore,
   Store,
   VerifyFault,
   VerifyOptions,

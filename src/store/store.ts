@@ -1,3 +1,4 @@
+import type { JsonObject, PlainObject } from '../core/json/json.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
@@ -11,10 +12,10 @@ export const MAX_BLOB_BYTES = 64 * 1024
 export const DEFAULT_LEASE_MS = 30_000
 
 /**
- * Append-only conversations with fencing, gates and small blobs. When a method resolves, its change is durable
- * if `durable` is true. When it rejects, nothing has changed.
+ * What a runner needs of a store: append-only conversations with fencing, gates and small blobs. When a method resolves,
+ * its change is durable if `durable` is true. When it rejects, nothing has changed.
  */
-export interface Store {
+export interface RunnerStore {
   /** False if everything is lost when the process ends. */
   readonly durable: boolean
   /** Where larger bytes belong, when the store brings its own. */
@@ -55,10 +56,8 @@ export interface Store {
   ): Promise<EntryOf<K> | undefined>
   /** A page of entries in the order in which they were added. */
   find(query: EntryQuery): Promise<EntryPage>
-  /** How many entries `find` would give in all. */
-  count(query: EntryFilter): Promise<number>
   /** A page of conversations in the order of their ids, by code point. */
-  conversations(options?: {
+  conversations(page?: {
     readonly after?: string
     readonly limit?: number
   }): Promise<readonly ConversationInfo[]>
@@ -83,14 +82,28 @@ export interface Store {
 
   /** The bytes of a small result. */
   blob(digest: string): Promise<Uint8Array | undefined>
-  /** Every digest, in blobs or on the spool, that stored records refer to: the live set of a sweep. */
-  digests(conversation?: string): AsyncIterable<string>
-
   /**
    * Removes a conversation, those of turns inside its calls, their gates, keys and the blobs that no other
    * refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that only it used.
    */
   delete(conversation: string): Promise<boolean>
+}
+
+/** A store with everything that an application asks for besides its runners. */
+export interface Store extends RunnerStore {
+  /** How many entries `find` would give in all. */
+  count(query: EntryFilter): Promise<number>
+  /** A page of conversations; in the order of their ids, by code point, unless `orderBy` says otherwise. */
+  conversations(query?: ConversationQuery): Promise<readonly ConversationInfo[]>
+  /**
+   * Changes what the application says about a conversation: members of the patch replace those of the same name, `null`
+   * removes one. Needs no lease and leaves `updatedAt` as it is. No seal covers metadata, and `redact` is not asked. At most
+   * 64 members and 16 KB of JSON.
+   */
+  setMeta(conversation: string, patch: PlainObject): Promise<ConversationInfo>
+  /** Every digest, in blobs or on the spool, that stored records refer to: the live set of a sweep. */
+  digests(conversation?: string): AsyncIterable<string>
+
   /** Finds edits, deletions, insertions and reordering in records, gates, blobs and spooled bytes. */
   verify(options: VerifyOptions): Promise<VerifyReport>
   /**
@@ -154,6 +167,26 @@ export interface ConversationInfo {
   readonly holder?: { readonly owner: string; readonly expiresAt: number }
   /** The seal of the last turn that ended: keep it elsewhere, and `verify` sees lost turns too. */
   readonly seal?: string
+  /** What `setMeta` said about it; absent if nothing. */
+  readonly meta?: JsonObject
+}
+
+/** Which conversations to list, and in which order. */
+export interface ConversationQuery {
+  /** `id` unless given. Equal times are ordered by id. */
+  readonly orderBy?: 'id' | 'createdAt' | 'updatedAt'
+  /** Last first. */
+  readonly descending?: boolean
+  /** What the id begins with. */
+  readonly prefix?: string
+  /** Leaves out the conversations of turns that ran inside calls. */
+  readonly topLevel?: boolean
+  /** Members that the metadata must have, each with an equal value. */
+  readonly meta?: PlainObject
+  /** The last conversation of the page before; in the order of ids, its id is enough. */
+  readonly after?: ConversationInfo | string
+  /** 100 unless given, at most 1,000. */
+  readonly limit?: number
 }
 
 /** Which entries are meant; every member that is given must match. */

@@ -12,6 +12,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../../src/cli/version.ts'
+import type { ConversationInfo } from '../../src/store/store.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { cli } from './in-process.ts'
 import { buildPackage, INCIDENT } from './incident-agent.ts'
 
@@ -76,6 +78,33 @@ describe('the commands, after one turn', () => {
     expect(await by('--settlement', 'refused')).toMatchObject([{ tool: 'check_health' }])
     expect(await by('--tool', 'read_log')).toHaveLength(1)
     expect(await by('--checksum', refused?.checksum ?? '')).toHaveLength(3)
+  })
+
+  it('lists conversations, the one used last first, and filters them by metadata', async () => {
+    const store = sqliteStore(join(cwd, '.bobbin', 'agent.db'))
+    const [oldest] = await store.conversations({ orderBy: 'createdAt' })
+    await store.setMeta(oldest?.id ?? '', { user: 'ada', size: 1 })
+    await store.close()
+    const by = async (...filter: string[]) =>
+      jsonLines<ConversationInfo>(
+        (await cli(['conversations', '--json', ...filter], { cwd })).stdout,
+      )
+    const all = await by()
+    expect(all.length).toBeGreaterThan(1)
+    expect(all.map(({ updatedAt }) => updatedAt)).toEqual(
+      all.map(({ updatedAt }) => updatedAt).sort((a, b) => b - a),
+    )
+    expect(await by('--limit', '1')).toEqual(all.slice(0, 1))
+    expect((await by('--order', 'id')).map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort())
+    const found = await by('--meta', 'user=ada', '--meta', 'size=1', '--top-level')
+    expect(found.map(({ id }) => id)).toEqual([oldest?.id])
+    const { stdout } = await cli(['conversations', '--prefix', oldest?.id ?? ''], { cwd })
+    expect(stdout).toContain('{"size":1,"user":"ada"}')
+    const none = await cli(['conversations', '--meta', 'user=bob'], { cwd })
+    expect([none.stdout, none.stderr]).toEqual(['', 'No conversations found.\n'])
+    for (const wrong of [['--order', 'x'], ['--limit', '0'], ['--meta', 'x'], ['extra']]) {
+      expect((await cli(['conversations', ...wrong], { cwd })).code).toBe(2)
+    }
   })
 
   it('shows one call by the beginning of its id, and draws the tree', async () => {

@@ -57,7 +57,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['calls', '--conversation', 'evil'],
   ['calls', 'tree'],
   ['calls', 'follow'],
-  ['calls', '--conversations'],
+  ['conversations'],
   ['calls', 'show', CALL, '--conversation', 'evil'],
   ['calls', 'show', `${CALL} 2`, '--conversation', 'evil'],
   ['calls', 'show', `unknown${ESCAPES}`],
@@ -130,7 +130,7 @@ describe('a terminal', () => {
   it.each([
     ['calls'],
     ['calls', 'tree'],
-    ['calls', '--conversations'],
+    ['conversations'],
     ['calls', 'show', CALL, '--conversation', 'evil'],
     ['verify'],
     ['gc', '--delete', 'evil'],

@@ -130,6 +130,16 @@ describe.each(versions)('what %s has written', (version) => {
       await expectWhole(store)
     })
 
+    it('knows which conversations are those of turns inside calls', async () => {
+      const all = expected.stored.conversations.map(({ id }) => id)
+      const listed = await store.conversations({ topLevel: true })
+      expect(listed.map(({ id }) => id)).toEqual(all.filter((id) => id !== 'agent/c1'))
+      await store.setMeta('agent', { title: 'Kept' })
+      expect(await store.conversations({ meta: { title: 'Kept' } })).toMatchObject([
+        { id: 'agent', meta: { title: 'Kept' } },
+      ])
+    })
+
     it('has a gate that is answered, and its call runs', async () => {
       expect(await resumed(store, 'waiting', [pay()])).toMatchObject({
         status: 'completed',

@@ -108,6 +108,21 @@ const STORE: readonly WayIn[] = [
     ...OPTIONS,
   ),
   way(
+    'store.conversations({ meta })',
+    on((store, meta) => store.conversations({ meta })),
+    'undefined',
+    'object',
+  ),
+  way(
+    'store.setMeta',
+    on((store, id) => store.setMeta(id, {})),
+  ),
+  way(
+    'store.setMeta(id, patch)',
+    on((store, patch) => store.setMeta('c', patch)),
+    'object',
+  ),
+  way(
     'store.conversation',
     on((store, id) => store.conversation(id)),
     ...CONVERSATION,

@@ -22,7 +22,6 @@ export const CALLS_OPTIONS = {
     value: 'HEX',
     help: 'Only calls with this checksum of tool and arguments',
   },
-  conversations: { type: 'boolean', help: 'List conversations instead of calls' },
   ...STORE_OPTIONS,
 } as const
 

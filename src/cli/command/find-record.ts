@@ -1,5 +1,5 @@
 import type { EntryOf } from '../../store/entry.ts'
-import type { ConversationInfo, Store } from '../../store/store.ts'
+import type { ConversationInfo, ConversationQuery, Store } from '../../store/store.ts'
 import { usageError } from './usage-error.ts'
 
 const PAGE = 1000
@@ -14,29 +14,32 @@ export interface FoundCall {
 export async function findConversation(store: Store, wanted: string): Promise<ConversationInfo> {
   const exact = await store.conversation(wanted)
   if (exact !== undefined) return exact
-  const all: ConversationInfo[] = []
-  for await (const info of eachConversation(store)) all.push(info)
   if (wanted === 'last') {
-    const newest = all.toSorted((a, b) => b.updatedAt - a.updatedAt)[0]
+    const used = { orderBy: 'updatedAt', descending: true, limit: 1 } as const
+    const [newest] = await store.conversations(used)
     if (newest !== undefined) return newest
   }
-  const matches = all.filter(({ id }) => id.startsWith(wanted))
-  const [only] = matches
-  if (only !== undefined && matches.length === 1) return only
+  const [only, another] = await store.conversations({ prefix: wanted, limit: 2 })
+  if (only !== undefined && another === undefined) return only
   throw usageError(
-    matches.length === 0
-      ? `Unknown conversation \`${wanted}\`: \`bobbin calls --conversations\` lists them.`
-      : `${matches.length} conversations begin with \`${wanted}\`: write more of the id.`,
+    only === undefined
+      ? `Unknown conversation \`${wanted}\`: \`bobbin conversations\` lists them.`
+      : `More than one conversation begins with \`${wanted}\`: write more of the id.`,
   )
 }
 
-export async function* eachConversation(store: Store): AsyncGenerator<ConversationInfo> {
-  let after: string | undefined
-  for (;;) {
-    const page = await store.conversations({ limit: PAGE, ...(after !== undefined && { after }) })
+/** The conversations that a query finds, page by page; a `limit` is one of all pages. */
+export async function* eachConversation(
+  store: Store,
+  { limit = Number.POSITIVE_INFINITY, ...query }: ConversationQuery = {},
+): AsyncGenerator<ConversationInfo> {
+  let after: ConversationInfo | undefined
+  for (let left = limit; left > 0; left -= PAGE) {
+    const size = Math.min(left, PAGE)
+    const page = await store.conversations({ ...query, limit: size, ...(after && { after }) })
     yield* page
-    after = page.at(-1)?.id
-    if (page.length < PAGE) return
+    after = page.at(-1)
+    if (page.length < size) return
   }
 }
 

@@ -4,15 +4,11 @@ import { CALLS_OPTIONS, type CallsValues } from '../calls/calls-options.ts'
 import { followCalls } from '../calls/follow-calls.ts'
 import { listCalls } from '../calls/list-calls.ts'
 import { showCall } from '../calls/show-call.ts'
-import { timeText } from '../calls/stored-call.ts'
 import { command } from '../command/command.ts'
-import { eachConversation, findCall, findConversation } from '../command/find-record.ts'
+import { findCall, findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
-import { nameText } from '../terminal/call-text.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
-import { paintFor } from '../terminal/paint.ts'
-import { Screen } from '../terminal/screen.ts'
 import { writeJson } from '../terminal/write-json.ts'
 
 const FORMS: Readonly<
@@ -37,7 +33,7 @@ const FORMS: Readonly<
 
 export const calls = command({
   name: 'calls',
-  usage: ['calls', 'calls show ID', 'calls tree', 'calls follow', 'calls --conversations'],
+  usage: ['calls', 'calls show ID', 'calls tree', 'calls follow'],
   about:
     'Lists settled calls, shows one, draws turns with their calls as a tree, or follows them as they settle. Repeated calls (×2) and calls in doubt stand out.',
   options: CALLS_OPTIONS,
@@ -50,25 +46,8 @@ export const calls = command({
       )
     }
     return withStore(values, io, { create: false }, async (store) => {
-      if (values.conversations === true) await listConversations(store, values, io)
-      else await work(store, values, rest, io)
+      await work(store, values, rest, io)
       return EXIT.ok
     })
   },
 })
-
-async function listConversations(store: Store, values: CallsValues, io: Io): Promise<void> {
-  const paint = paintFor(io)
-  const screen = new Screen(io)
-  for await (const info of eachConversation(store)) {
-    if (values.json === true) {
-      writeJson(io, info)
-      continue
-    }
-    const settled = await store.count({ conversation: info.id, kind: 'settlement' })
-    const at = timeText(new Date(info.updatedAt).toISOString())
-    const held =
-      info.holder === undefined ? '' : paint.yellow(` held by ${nameText(info.holder.owner)}`)
-    screen.line(`${nameText(info.id)}  ${at}  ${settled} calls, ${info.length} entries${held}`)
-  }
-}

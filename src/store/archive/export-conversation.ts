@@ -1,6 +1,6 @@
 import { bytesToBase64 } from '../../core/base64.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { Message } from '../../records/message.ts'
 import { spokenText } from '../../records/spoken-text.ts'
 import { spoolNotFound } from '../../spool/spool-errors.ts'
@@ -23,6 +23,7 @@ export type ExportLine =
       readonly v: number
       readonly conversation: string
       readonly exportedAt: string
+      readonly meta?: JsonObject
     }
   | { readonly artifact: string; readonly byteLength: number }
   | { readonly chunk: string }
@@ -45,7 +46,9 @@ export async function* exportConversation(
   options: { readonly clock: Clock; readonly spool?: SpoolStore },
 ): AsyncGenerator<string> {
   const exportedAt = new Date(options.clock.now()).toISOString()
-  yield line({ bobbin: 'conversation', v: EXPORT_VERSION, conversation, exportedAt })
+  const meta = (await store.conversation(conversation))?.meta
+  const header = { bobbin: 'conversation', v: EXPORT_VERSION, conversation, exportedAt } as const
+  yield line({ ...header, ...(meta && { meta }) })
   const written = new Set<string>()
   let entries = 0
   let leftOut = 0

@@ -1,4 +1,5 @@
 import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
 import { ToolCall } from '../../records/tool-call.ts'
@@ -6,6 +7,7 @@ import type { SpoolStore } from '../../spool/spool-store.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
 import { type Intent, type NewEntry, TAINT } from '../entry.ts'
 import type { AppendRequest } from '../rows/append-request.ts'
+import { mergedMeta, metaObject, NO_META } from '../rows/conversation-meta.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import type { ImportOptions, ImportReport, Store } from '../store.ts'
 import type { ExportedEntry } from './export-conversation.ts'
@@ -36,12 +38,14 @@ export async function importConversation(
       throw lines.invalid('must be the header of an exported conversation')
     }
     const conversation = target.conversation ?? header.conversation
+    const meta = importedMeta(lines, header.meta)
     if ((await target.store.conversation(conversation)) !== undefined) throw exists(conversation)
     const { key } = target
     const options = { owner: 'import', leaseMs: LEASE_MS, ...(key && { key }) }
     const lease = await target.store.acquire(conversation, options)
     try {
       if (!lease.created) throw exists(conversation)
+      if (meta !== undefined) await target.store.setMeta(conversation, meta)
       return await importBody(lines, target, conversation, lease.epoch)
     } catch (error) {
       // If another runner took the conversation, it is theirs to delete.
@@ -53,6 +57,18 @@ export async function importConversation(
     }
   } finally {
     await lines.close()
+  }
+}
+
+function importedMeta(lines: ImportLines, given: unknown): JsonObject | undefined {
+  if (given === undefined) return undefined
+  try {
+    const meta = metaObject(given as JsonObject, 'meta')
+    mergedMeta(NO_META, meta)
+    return meta
+  } catch (error) {
+    if (!isBobbinError(error)) throw error
+    throw lines.invalid(`has wrong metadata: ${error.message}`)
   }
 }
 

@@ -66,14 +66,23 @@ function preparation(
     const sealed = sealTurns(rows, state, (previous, digests) =>
       sealOf({ key: key(state.whole()), conversation, previous, digests }),
     )
+    const parent = state.row.length === 0 ? parentOf(conversation, planned) : undefined
     const references = new Set([...planned.flatMap(({ entry }) => referencesOf(entry)), ...blobs])
     return {
       ...sealed,
       gates: [...gates.moved.values()],
       references: [...references],
       updatedAt: now,
+      ...(parent !== undefined && { parent }),
     }
   }
+}
+
+/** The conversation that the first turn ran inside of. Its name begins the name of this one, except after an import. */
+function parentOf(conversation: string, planned: readonly PlannedEntry[]): string | undefined {
+  const first = planned.find(({ entry }) => entry.kind === 'turn-start')?.entry
+  const parent = first?.kind === 'turn-start' ? first.data.parent?.conversation : undefined
+  return conversation.startsWith(`${parent}/`) ? parent : undefined
 }
 
 const isTurnEnd = ({ kind }: { readonly kind: string }) => kind === 'turn-end'

@@ -7,6 +7,8 @@ import { importConversation } from '../archive/import-conversation.ts'
 import { verifyConversation } from '../audit/verify-conversation.ts'
 import type { EntryKind, EntryOf } from '../entry.ts'
 import { conversationKeys } from '../rows/conversation-keys.ts'
+import { conversationListing } from '../rows/conversation-listing.ts'
+import { mergedMeta, metaObject, metaOf } from '../rows/conversation-meta.ts'
 import { decodeEntry } from '../rows/entry-text.ts'
 import type { Redact } from '../rows/redaction.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
@@ -125,11 +127,17 @@ export function createStore(
 
     count: async (filter) => driver.count(columnFilter(memberOf(filter, 'filter'))),
 
-    async conversations(page = {}) {
-      const { after = '', limit = 100 } = memberOf(page, 'options')
-      const name = after === '' ? '' : conversationId(after, 'after')
-      const rows = await driver.conversations(name, pageSize(limit))
+    async conversations(query = {}) {
+      const rows = await driver.conversations(conversationListing(query))
       return rows.map((row) => infoOf(row, clock.now()))
+    },
+
+    async setMeta(conversation, patch) {
+      const members = metaObject(patch, 'patch')
+      const change = (meta: string) => mergedMeta(meta, members)
+      const row = await driver.setMeta(conversationId(conversation), change)
+      if (row === undefined) throw notFound('conversation', conversation)
+      return infoOf(row, clock.now())
     },
 
     async conversation(id) {
@@ -211,6 +219,7 @@ const METHODS = [
   'count',
   'conversation',
   'conversations',
+  'setMeta',
   'gate',
   'gates',
   'replaceGate',
@@ -230,6 +239,7 @@ function requireDriver(driver: StoreDriver): void {
 
 function infoOf(row: ConversationRow, now: number): ConversationInfo {
   const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row
+  const meta = metaOf(row.meta)
   return {
     id,
     createdAt,
@@ -238,5 +248,6 @@ function infoOf(row: ConversationRow, now: number): ConversationInfo {
     epoch,
     ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
     ...(seal !== '' && { seal }),
+    ...(meta && { meta }),
   }
 }

@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts'
+import type { RunnerStore } from '../store.ts'
 
 const PAGE = 500
 
@@ -8,7 +8,7 @@ const PAGE = 500
  * conversation as the parent. An empty conversation without a holder was left by a turn that failed at once.
  */
 export async function nestedConversations(
-  store: Pick<Store, 'conversations' | 'find'>,
+  store: Pick<RunnerStore, 'conversations' | 'find'>,
   conversation: string,
 ): Promise<readonly string[]> {
   const prefix = `${conversation}/`

@@ -1,6 +1,6 @@
 import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import type { Entry } from '../entry.ts'
-import type { Store } from '../store.ts'
+import type { RunnerStore } from '../store.ts'
 import { contentOf } from './entry-content.ts'
 import type { FeedEvent } from './feed-event.ts'
 import type { Inbox } from './inbox.ts'
@@ -9,7 +9,7 @@ import { comparePlaces, type Place, placeOf, positionAt } from './position.ts'
 
 /** Where a feed comes from: the log, and its live end. */
 export interface FeedSource {
-  readonly store: Store
+  readonly store: RunnerStore
   readonly conversation: string
   /** The live end in this process; ask each time, because an idle one is forgotten. */
   readonly live: () => LiveFeed

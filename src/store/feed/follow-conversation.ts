@@ -3,7 +3,7 @@ import { isObject } from '../../core/error/wrong-input.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { conversationId, memberOf } from '../rows/store-input.ts'
-import type { Store } from '../store.ts'
+import type { RunnerStore } from '../store.ts'
 import { invalidInput } from '../store-errors.ts'
 import { type FeedSource, feedIteration } from './feed.ts'
 import type { FeedEvent } from './feed-event.ts'
@@ -20,7 +20,7 @@ export interface FollowConversationInput extends FollowInput {
 
 /** Follows a conversation without a runner, like `runner.follow`. */
 export function followConversation(
-  store: Store,
+  store: RunnerStore,
   input: FollowConversationInput,
 ): AsyncIterableIterator<FeedEvent, void> {
   return feedIteration((signal) => {
@@ -38,7 +38,7 @@ export function followConversation(
   })
 }
 
-export function requireStore(store: Store): void {
+export function requireStore(store: RunnerStore): void {
   const isStore = isObject(store) && typeof store.conversation === 'function'
   if (!isStore) throw invalidInput('store', 'must be a store, such as `memoryStore()`')
 }

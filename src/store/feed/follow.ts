@@ -3,7 +3,7 @@ import { randomId } from '../../core/ids.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { FeedDriver } from '../feed-driver.ts'
-import type { ConversationInfo, Store } from '../store.ts'
+import type { ConversationInfo, RunnerStore } from '../store.ts'
 import { notFound } from '../store-errors.ts'
 import { storedResults } from '../stored-results.ts'
 import { Feed, type FeedSource } from './feed.ts'
@@ -25,7 +25,7 @@ export interface FollowInput {
 
 /** How results and attachments in the events of a feed are found again. */
 export const restoreFrom = (
-  store: Store,
+  store: RunnerStore,
   spool?: Pick<SpoolStore, 'read'>,
   artifacts?: readonly SpooledArtifactConstructor[],
 ): RestoreContext => ({ spool: storedResults(store, spool), ...(artifacts && { artifacts }) })

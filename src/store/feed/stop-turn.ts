@@ -1,6 +1,6 @@
 import { BobbinError } from '../../core/error/error.ts'
 import { conversationId, memberOf } from '../rows/store-input.ts'
-import type { Store } from '../store.ts'
+import type { RunnerStore } from '../store.ts'
 import { invalidInput } from '../store-errors.ts'
 import { requireStore } from './follow-conversation.ts'
 import { liveFeed } from './live-feed.ts'
@@ -18,7 +18,7 @@ export interface StopInput {
  * `undefined` means that nothing ran.
  */
 export async function stopTurn(
-  store: Store,
+  store: RunnerStore,
   input: StopInput,
 ): Promise<{ readonly turnId: string } | undefined> {
   requireStore(store)

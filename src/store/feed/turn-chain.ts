@@ -1,5 +1,5 @@
 import type { Entry } from '../entry.ts'
-import type { Store } from '../store.ts'
+import type { RunnerStore } from '../store.ts'
 
 /** A turn without an end, whether its process lives or not. */
 export interface RunningTurn {
@@ -12,7 +12,7 @@ const STEP = 64
 
 /** The last turn of a conversation if it has no end; undefined if nothing runs. */
 export async function runningTurn(
-  store: Store,
+  store: RunnerStore,
   conversation: string,
 ): Promise<RunningTurn | undefined> {
   const info = await store.conversation(conversation)
@@ -30,14 +30,14 @@ export async function runningTurn(
 }
 
 /** The first turn of the chain of a turn. */
-async function firstOf(store: Store, conversation: string, turnId: string): Promise<string> {
+async function firstOf(store: RunnerStore, conversation: string, turnId: string): Promise<string> {
   const start = await store.get(conversation, 'turn-start', turnId)
   return start?.data.continues ?? turnId
 }
 
 /** The last entry that begins or ends a turn. Most are near the end of the log. */
 async function lastBoundary(
-  store: Store,
+  store: RunnerStore,
   conversation: string,
   length: number,
 ): Promise<(Entry & { readonly kind: 'turn-start' | 'turn-end' }) | undefined> {

@@ -1,3 +1,4 @@
+import type { MetaColumn, MetaRow } from '../rows/conversation-meta.ts'
 import { idColumn } from '../rows/entry-text.ts'
 import type { AppendBatch, AppendPlan, LeaseRow } from '../rows/store-driver.ts'
 import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
@@ -28,6 +29,7 @@ export class MemoryConversation {
   /** The `seq` of each entry that has an id. */
   readonly #ids = new Map<string, number>()
   #waiting: PlacedAppend[] = []
+  #meta: readonly MetaColumn[] = []
 
   constructor(row: ConversationRow) {
     this.#row = { ...row }
@@ -45,6 +47,19 @@ export class MemoryConversation {
   lease(change: Partial<Pick<ConversationRow, 'epoch' | 'owner' | 'leaseUntil'>>): LeaseRow {
     const { id, epoch, leaseUntil } = Object.assign(this.#row, change)
     return { id, epoch, leaseUntil }
+  }
+
+  /** Changes the metadata. No waiting append depends on it. */
+  setMeta({ meta, columns }: MetaRow): void {
+    this.#row.meta = meta
+    this.#meta = columns
+  }
+
+  /** Whether all of these are in the metadata. */
+  hasMeta(columns: readonly MetaColumn[]): boolean {
+    return columns.every(({ name, value }) =>
+      this.#meta.some((own) => own.name === name && own.value === value),
+    )
   }
 
   row(): ConversationRow {
@@ -137,6 +152,7 @@ export class MemoryConversation {
     row.sealedSeq = batch.sealedSeq
     row.seal = batch.seal
     row.length = this.#entries.length
+    if (batch.parent !== undefined) row.parent = batch.parent
   }
 }
 

@@ -1,3 +1,5 @@
+import type { ConversationListing } from '../rows/conversation-listing.ts'
+import { NO_META } from '../rows/conversation-meta.ts'
 import { CLOSED_STATES } from '../rows/gate-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
@@ -40,7 +42,7 @@ export function memoryDriver(): StoreDriver {
       if (known === undefined) {
         const row: ConversationRow = {
           ...{ id, owner, createdAt: now, updatedAt: now, leaseUntil: until, ...newKey() },
-          ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '' },
+          ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '', meta: NO_META, parent: null },
         }
         held.set(id, new MemoryConversation(row))
         return { granted: true, created: true, row }
@@ -85,9 +87,24 @@ export function memoryDriver(): StoreDriver {
 
     conversation: async (id) => held.get(id)?.row(),
 
-    async conversations(after, limit) {
-      const ids = [...held.keys()].filter((id) => byCodePoint(id, after) > 0).sort(byCodePoint)
-      return ids.slice(0, limit).flatMap((id) => held.get(id)?.row() ?? [])
+    async conversations(listing) {
+      const { from, before, meta, topLevel, after, limit } = listing
+      const order = orderOf(listing)
+      return [...held]
+        .filter(([id]) => byCodePoint(id, from) >= 0)
+        .filter(([id]) => before === undefined || byCodePoint(id, before) < 0)
+        .filter(([, known]) => known.hasMeta(meta))
+        .map(([, known]) => known.row())
+        .filter((row) => !topLevel || row.parent === null)
+        .filter((row) => after === undefined || order(row, after) > 0)
+        .sort(order)
+        .slice(0, limit)
+    },
+
+    async setMeta(conversation, change) {
+      const known = held.get(conversation)
+      known?.setMeta(change(known.row().meta))
+      return known?.row()
     },
 
     gate: async (conversation, id) => held.get(conversation)?.gates().get(id),
@@ -135,6 +152,14 @@ export function memoryDriver(): StoreDriver {
 
     close: async () => undefined,
   }
+}
+
+function orderOf({ orderBy, descending }: Pick<ConversationListing, 'orderBy' | 'descending'>) {
+  type Place = Pick<ConversationRow, 'id' | 'createdAt' | 'updatedAt'>
+  const byId = (a: Place, b: Place) => byCodePoint(a.id, b.id)
+  const upwards =
+    orderBy === 'id' ? byId : (a: Place, b: Place) => a[orderBy] - b[orderBy] || byId(a, b)
+  return descending ? (a: Place, b: Place) => upwards(b, a) : upwards
 }
 
 /** The order of UTF-8, which databases keep: characters of two units come last. */

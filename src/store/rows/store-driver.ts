@@ -1,6 +1,8 @@
 import type { NewEntry } from '../entry.ts'
 import type { FeedDriver } from '../feed-driver.ts'
 import type { EntryFilter } from '../store.ts'
+import type { ConversationListing } from './conversation-listing.ts'
+import type { MetaRow } from './conversation-meta.ts'
 import type {
   BlobRow,
   ConversationRow,
@@ -30,7 +32,12 @@ export interface StoreDriver {
   find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundText[]>
   count(filter: EntryFilter): Promise<number>
   conversation(id: string): Promise<ConversationRow | undefined>
-  conversations(after: string, limit: number): Promise<readonly ConversationRow[]>
+  conversations(listing: ConversationListing): Promise<readonly ConversationRow[]>
+  /** Replaces the metadata of a conversation by what `change` makes of it; undefined if there is no such conversation. */
+  setMeta(
+    conversation: string,
+    change: (meta: string) => MetaRow,
+  ): Promise<ConversationRow | undefined>
   gate(conversation: string, id: string): Promise<GateRow | undefined>
   /** In the order in which they were opened. `open` leaves out consumed, expired and abandoned gates. */
   gates(query: GateQuery): Promise<readonly GateRow[]>
@@ -107,6 +114,8 @@ export interface AppendBatch {
   readonly updatedAt: number
   readonly sealedSeq: number
   readonly seal: string
+  /** The parent of the conversation, if these are its first entries and it has one. */
+  readonly parent?: string
 }
 
 /** How an append ended. */

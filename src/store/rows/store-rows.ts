@@ -15,6 +15,10 @@ export interface ConversationRow {
   readonly key: Uint8Array | null
   /** Tells a right key from a wrong one. */
   readonly keyCheck: string
+  /** What the application said about it, as canonical JSON of an object. */
+  readonly meta: string
+  /** The conversation in whose call its first turn ran. */
+  readonly parent: string | null
 }
 
 /** What it takes to read an entry back. */

@@ -47,6 +47,10 @@ export async function insertBatch(
     `UPDATE ${tables.conversations} SET length = $2, updated_at = $3, sealed_seq = $4, seal = $5 WHERE ref = $1`,
     [ref, conversation.length + batch.entries.length, batch.updatedAt, batch.sealedSeq, batch.seal],
   )
+  if (batch.parent !== undefined) {
+    const sql = `UPDATE ${tables.conversations} SET parent = $2 WHERE ref = $1`
+    await queries.change(sql, [ref, batch.parent])
+  }
 }
 
 async function insertBytes(

@@ -1,6 +1,7 @@
 import type { AppendOutcome, StoreDriver } from '../../store/rows/store-driver.ts'
 import type { ConversationRow, EntryRow } from '../../store/rows/store-rows.ts'
 import { sqlFilter } from '../sql/sql-filter.ts'
+import { sqlListing } from '../sql/sql-listing.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
@@ -41,7 +42,7 @@ export function postgresDriver(
   // A gate row that was inserted by hand has no such entry.
   const OPENING = `LEFT JOIN ${entries} e
     ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
-  const dialect = { conversations, parameter: (n: number) => `$${n}` }
+  const dialect = { conversations, meta: tables.meta, parameter: (n: number) => `$${n}` }
 
   const locate = async (
     queries: Queries,
@@ -176,10 +177,26 @@ export function postgresDriver(
     conversation: (id) =>
       read('read a conversation', async (queries) => (await locate(queries, id, ''))?.row),
 
-    conversations: (after, limit) =>
+    conversations: (listing) =>
       read('list conversations', async (queries) => {
-        const sql = `SELECT ${CONVERSATION} FROM ${conversations} WHERE id > $1 ORDER BY id LIMIT $2`
-        return (await queries.rows(sql, [after, limit])).map(conversationRow)
+        const { rest, values } = sqlListing(listing, dialect)
+        const sql = `SELECT ${CONVERSATION} FROM ${conversations} c ${rest}`
+        return (await queries.rows(sql, values)).map(conversationRow)
+      }),
+
+    setMeta: (conversation, change) =>
+      write('set metadata', async (queries) => {
+        const known = await locate(queries, conversation, 'FOR UPDATE')
+        if (known === undefined) return undefined
+        const { ref, row } = known
+        const { meta, columns } = change(row.meta)
+        await queries.change(`UPDATE ${conversations} SET meta = $2 WHERE ref = $1`, [ref, meta])
+        await queries.change(`DELETE FROM ${tables.meta} WHERE conversation = $1`, [ref])
+        for (const { name, value } of columns) {
+          const sql = `INSERT INTO ${tables.meta} (conversation, name, value) VALUES ($1, $2, $3)`
+          await queries.change(sql, [ref, name, value])
+        }
+        return { ...row, meta }
       }),
 
     gate: (conversation, id) =>

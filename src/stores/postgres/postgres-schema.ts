@@ -115,6 +115,24 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
       PRIMARY KEY (spool, number)
     );
   `,
+  // What the application says about a conversation, whole and by member, and in whose call its first turn ran. A name
+  // with a quote or a backslash is not found in older entries: damaged text must not stop the migration, as it would as JSON.
+  ({ conversations, entries, meta }) => `
+    ALTER TABLE ${conversations} ADD COLUMN meta text NOT NULL DEFAULT '{}';
+    ALTER TABLE ${conversations} ADD COLUMN parent text COLLATE "C";
+    CREATE TABLE ${meta} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      name text COLLATE "C" NOT NULL,
+      value text COLLATE "C" NOT NULL,
+      PRIMARY KEY (conversation, name)
+    );
+    CREATE INDEX bobbin_meta_value ON ${meta} (name, value, conversation);
+    UPDATE ${conversations} c
+      SET parent = substring(e.body from '"parent":[{]"conversation":"([^"\\\\]*)"')
+      FROM ${entries} e
+      WHERE e.conversation = c.ref AND e.seq = 1 AND e.kind = 'turn-start' AND strpos(c.id, '/') > 0;
+    UPDATE ${conversations} SET parent = NULL WHERE NOT starts_with(id, parent || '/');
+  `,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

@@ -8,6 +8,7 @@ export interface Tables {
   readonly entries: string
   readonly gates: string
   readonly references: string
+  readonly meta: string
   readonly blobs: string
   readonly followers: string
   readonly stops: string
@@ -30,6 +31,7 @@ export function tablesIn(schema: string): Tables {
     entries: table('entries'),
     gates: table('gates'),
     references: table('references'),
+    meta: table('meta'),
     blobs: table('blobs'),
     followers: table('followers'),
     stops: table('stops'),

@@ -95,6 +95,24 @@ const MIGRATIONS: readonly string[] = [
     UNIQUE (conversation, turn)
   ) STRICT;
   `,
+  // What the application says about a conversation, whole and by member, and in whose call its first turn ran.
+  `
+  ALTER TABLE bobbin_conversations ADD COLUMN meta TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE bobbin_conversations ADD COLUMN parent TEXT;
+  CREATE TABLE bobbin_meta (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (conversation, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX bobbin_meta_value ON bobbin_meta (name, value, conversation);
+  UPDATE bobbin_conversations SET parent = (
+    SELECT json_extract(e.body, '$.data.parent.conversation') FROM bobbin_entries e
+    WHERE e.conversation = ref AND e.seq = 1 AND e.kind = 'turn-start' AND json_valid(e.body)
+  ) WHERE instr(id, '/') > 0;
+  UPDATE bobbin_conversations SET parent = NULL
+    WHERE substr(id, 1, length(parent) + 1) <> parent || '/';
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

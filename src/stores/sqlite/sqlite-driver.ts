@@ -1,6 +1,7 @@
 import type { AppendBatch, StoreDriver } from '../../store/rows/store-driver.ts'
 import type { BlobRow, ConversationRow } from '../../store/rows/store-rows.ts'
 import { sqlFilter } from '../sql/sql-filter.ts'
+import { sqlListing } from '../sql/sql-listing.ts'
 import type { DeltaFiles } from './delta-file.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
@@ -28,7 +29,11 @@ const GATE = `SELECT CAST(c.id AS BLOB) AS conversation, ${asBytes('id, state, d
 /** The entry that opened a gate. A gate row that was inserted by hand has none. */
 const OPENING = `LEFT JOIN bobbin_entries e
   ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
-const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
+const DIALECT = {
+  conversations: 'bobbin_conversations',
+  meta: 'bobbin_meta',
+  parameter: () => '?',
+} as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
 /** Null unless later entries were deleted: SQLite then continues from the last entry. */
@@ -145,10 +150,25 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
 
     conversation: (id) => read('read a conversation', (sqlite) => locate(sqlite, id)?.row),
 
-    conversations: (after, limit) =>
+    conversations: (listing) =>
       read('list conversations', (sqlite) => {
-        const sql = `SELECT ${CONVERSATION_FIELDS} FROM bobbin_conversations c WHERE c.id > ? ORDER BY c.id LIMIT ?`
-        return rowsOf(sqlite.all(sql, [after, limit]), conversationRow)
+        const { rest, values } = sqlListing(listing, DIALECT)
+        const sql = `SELECT ${CONVERSATION_FIELDS} FROM bobbin_conversations c ${rest}`
+        return rowsOf(sqlite.all(sql, values), conversationRow)
+      }),
+
+    setMeta: (conversation, change) =>
+      write('set metadata', (sqlite) => {
+        const known = locate(sqlite, conversation)
+        if (known === undefined) return undefined
+        const { meta, columns } = change(known.row.meta)
+        sqlite.run('UPDATE bobbin_conversations SET meta = ? WHERE ref = ?', [meta, known.ref])
+        sqlite.run('DELETE FROM bobbin_meta WHERE conversation = ?', [known.ref])
+        for (const { name, value } of columns) {
+          const sql = 'INSERT INTO bobbin_meta (conversation, name, value) VALUES (?, ?, ?)'
+          sqlite.run(sql, [known.ref, name, value])
+        }
+        return { ...known.row, meta }
       }),
 
     gate: (conversation, id) =>
@@ -257,5 +277,8 @@ function insert(
       'UPDATE bobbin_conversations SET length = ?, updated_at = ?, sealed_seq = ?, seal = ? WHERE ref = ?',
       [length, updatedAt, sealedSeq, seal, ref],
     )
+  }
+  if (batch.parent !== undefined) {
+    sqlite.run('UPDATE bobbin_conversations SET parent = ? WHERE ref = ?', [batch.parent, ref])
   }
 }

@@ -73,6 +73,8 @@ export const storeExchangeChecks: readonly StoreCheck[] = [
     async run({ store }) {
       const { spool, large } = await filled(store)
       const key = Buffer.from(await store.key('origin'))
+      const meta = { title: 'The origin', tags: ['a', { b: null }] }
+      await store.setMeta('origin', meta)
       const lines = await collected(store.export('origin', { spool }))
       const text = lines.join('\n')
       for (const line of lines) assert.ok(!line.includes('\n') && line.length < 300_000)
@@ -84,6 +86,11 @@ export const storeExchangeChecks: readonly StoreCheck[] = [
       const report = await store.import(lines, { conversation: 'copy', spool: target })
       assert.deepEqual(report, { conversation: 'copy', entries: 11, artifacts: 2 })
       assert.equal((await target.read(large.digest)).byteLength, LARGE.length)
+      assert.deepEqual((await store.conversation('copy'))?.meta, meta)
+      assert.deepEqual(
+        (await store.conversations({ meta: { title: 'The origin' } })).map(({ id }) => id),
+        ['copy', 'origin'],
+      )
       assert.notDeepEqual(await store.key('copy'), await store.key('origin'))
       const verified = await store.verify({ conversation: 'copy', spool: target })
       assert.deepEqual(verified.faults, [])
@@ -127,6 +134,11 @@ export const storeExchangeChecks: readonly StoreCheck[] = [
         ),
         'an unknown kind': changed('"kind":"turn-start"', '"kind":"turn-begin"'),
         'an unknown version': changed('"v":1', '"v":99'),
+        'metadata that is a list': changed('"v":1', '"v":1,"meta":["title"]'),
+        'metadata that is too large': changed(
+          '"v":1',
+          `"v":1,"meta":{"t":"${'x'.repeat(20_000)}"}`,
+        ),
         'a provider item': changed('"kind":"turn-start"', '"kind":"history-item"'),
         'an artifact of another export': lines.filter((line) => !/"(artifact|chunk)":/.test(line)),
       }

@@ -46,6 +46,8 @@ const TEXTS: Readonly<Record<string, Act>> = {
   'gate id': (store, id) => store.gate('c', id),
   'decideGate id': (store, id) => store.decideGate('c', id, approval),
   'conversations after': (store, after) => store.conversations({ after }),
+  'conversations prefix': (store, prefix) => store.conversations({ prefix }),
+  'conversations orderBy': (store, orderBy) => store.conversations({ orderBy }),
   'acquire owner': (store, owner) => store.acquire('new', { owner }),
 }
 
@@ -58,6 +60,7 @@ const NAMES: Readonly<Record<string, Act>> = {
   entries: (store, name) => collected(store.entries(name)),
   get: (store, name) => store.get(name, 'intent', 'id'),
   conversation: (store, name) => store.conversation(name),
+  setMeta: (store, name) => store.setMeta(name, {}),
   key: (store, name) => store.key(name),
   gate: (store, name) => store.gate(name, 'g'),
   openGates: (store, name) => store.openGates(name),

@@ -1,5 +1,6 @@
 import { type ConformanceCheck, requireOpener } from '../conformance-check.ts'
 import type { OpenStore } from './store-check.ts'
+import { storeConversationChecks } from './store-checks-conversations.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeFeedChecks } from './store-checks-feed.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
@@ -18,6 +19,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
   const checks = [
     ...storeLogChecks,
     ...storeInputChecks,
+    ...storeConversationChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
     ...storeRetentionChecks,

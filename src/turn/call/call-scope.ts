@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { IdSource } from '../../core/ids.ts'
-import type { Store } from '../../store/store.ts'
+import type { RunnerStore } from '../../store/store.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { TurnEmitter } from '../events/turn-emitter.ts'
 import type { Interruption } from '../limits/cut-off.ts'
@@ -14,7 +14,7 @@ import type { TrustPolicy } from './trust-policy.ts'
 
 /** The settings that apply to a call. */
 export interface CallRules {
-  readonly store: Store
+  readonly store: RunnerStore
   readonly policy: TrustPolicy
   readonly timeoutMs: number
   readonly middleware: readonly Middleware[]

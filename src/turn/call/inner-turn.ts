@@ -2,7 +2,7 @@ import type { TrustTier } from '../../core/trust.ts'
 import type { Usage } from '../../model/events/model-event.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { Gate, GateRequest } from '../../store/gate.ts'
-import type { Store } from '../../store/store.ts'
+import type { RunnerStore } from '../../store/store.ts'
 import { AROUND, type ToolContext } from '../../tools/tool-context.ts'
 import type { ObservedBus } from '../events/event-bus.ts'
 import type { EventOrigin } from '../events/turn-events.ts'
@@ -59,7 +59,7 @@ export interface InnerTurns {
 
 /** The settings that inner turns inherit. */
 export interface InheritedSettings {
-  readonly store: Store
+  readonly store: RunnerStore
   readonly spool: SpoolStore
   readonly policy: TrustPolicy
   readonly budget: { readonly maxTokens: number; readonly encoding?: string } | undefined

@@ -3,7 +3,7 @@ import type { JsonObject, PlainObject } from '../../core/json/json.ts'
 import { canonicalArguments } from '../../core/json/key-order.ts'
 import type { Gate, GateRequest, NewGateDecision } from '../../store/gate.ts'
 import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
-import type { Store } from '../../store/store.ts'
+import type { RunnerStore } from '../../store/store.ts'
 import { gateState, notFound } from '../../store/store-errors.ts'
 import { issuesText } from '../../tools/input-schema.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
@@ -65,7 +65,7 @@ function editedArguments(gate: string, args: unknown): JsonObject {
 }
 
 export interface GateHolder {
-  readonly store: Store
+  readonly store: RunnerStore
   readonly tools: ToolRegistry
 }
 

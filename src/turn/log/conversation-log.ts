@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../records/tool-call.ts'
 import type { NewEntry } from '../../store/entry.ts'
-import type { Appended, Store } from '../../store/store.ts'
+import type { Appended, RunnerStore } from '../../store/store.ts'
 import { storeFailure } from '../limits/failure.ts'
 import { entryOf, type Fact } from './fact.ts'
 import { LogOrder } from './log-order.ts'
@@ -16,7 +16,7 @@ interface LogParts {
   readonly id: string
   readonly epoch: number
   readonly turnId: string
-  readonly store: Store
+  readonly store: RunnerStore
   readonly results: ResultSpool
   /** Receives entries that are durable, in the order of the log, after the followers. */
   readonly onStored: (entries: readonly NewEntry[], appended: Appended) => void

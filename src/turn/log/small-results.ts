@@ -2,7 +2,7 @@ import { isBobbinError } from '../../core/error/error.ts'
 import { blockReader } from '../../spool/memory-spool.ts'
 import type { SpoolReader } from '../../spool/spool-reader.ts'
 import type { SpoolInput, SpoolStore } from '../../spool/spool-store.ts'
-import { MAX_BLOB_BYTES, type Store } from '../../store/store.ts'
+import { MAX_BLOB_BYTES, type RunnerStore } from '../../store/store.ts'
 import { storedResults } from '../../store/stored-results.ts'
 
 /** The spool of one conversation. Its small results are committed together with their settlements. */
@@ -23,7 +23,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
  * Keeps results that fit into a blob in memory until their settlement makes them durable, and sends larger ones to the
  * spool at once. One transaction then holds both the record and its result.
  */
-export function resultSpool(store: Store, spool: SpoolStore): ResultSpool {
+export function resultSpool(store: RunnerStore, spool: SpoolStore): ResultSpool {
   const waiting = new WaitingResults()
   const stored = storedResults(store, spool)
   return {

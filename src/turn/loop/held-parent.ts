@@ -1,5 +1,5 @@
 import { isBobbinError } from '../../core/error/error.ts'
-import type { Store } from '../../store/store.ts'
+import type { RunnerStore } from '../../store/store.ts'
 import { notFound, staleRunner } from '../../store/store-errors.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 
@@ -17,7 +17,7 @@ export async function requireHeld({ settings, origin, epoch }: OuterTurn): Promi
 /** The same after the inner turn has started. If the outer conversation was deleted meanwhile, the inner one is too. */
 export async function requireStillHeld(
   parent: OuterTurn,
-  store: Store,
+  store: RunnerStore,
   inner: string,
 ): Promise<void> {
   try {

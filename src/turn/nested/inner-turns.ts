@@ -3,7 +3,7 @@ import { nestedConversations } from '../../store/core/nested-conversations.ts'
 import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate, NewGateDecision } from '../../store/gate.ts'
 import { isConversationName } from '../../store/rows/store-input.ts'
-import type { Store } from '../../store/store.ts'
+import type { RunnerStore } from '../../store/store.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import { closeGate } from '../call/gate-policy.ts'
 import type { InheritedSettings, InnerTurns, LeftInside, OuterTurn } from '../call/inner-turn.ts'
@@ -38,7 +38,7 @@ export function conversationInside(outer: string, key: string): string {
  * proves nothing: applications name conversations, and models name calls.
  */
 export async function isNestedIn(
-  store: Store,
+  store: RunnerStore,
   conversation: string,
   parent: string,
 ): Promise<boolean | undefined> {
@@ -48,7 +48,10 @@ export async function isNestedIn(
 }
 
 /** The conversation around a conversation of turns inside calls, or the conversation itself if there is none. */
-export async function outermostConversation(store: Store, conversation: string): Promise<string> {
+export async function outermostConversation(
+  store: RunnerStore,
+  conversation: string,
+): Promise<string> {
   if (!conversation.includes('/')) return conversation
   const [first] = (await store.find({ conversation, kind: 'turn-start', limit: 1 })).entries
   const parent =
@@ -119,7 +122,7 @@ async function passOn(gates: readonly Gate[], { store }: RunnerSettings): Promis
   return closed
 }
 
-async function gateThere(gate: Gate, store: Store): Promise<Gate | undefined> {
+async function gateThere(gate: Gate, store: RunnerStore): Promise<Gate | undefined> {
   const place = originalPlace(gate)
   return place && askStore(() => store.gate(place.conversation, place.gate))
 }
@@ -215,7 +218,7 @@ function settingsInStores(outer: InheritedSettings): Iterable<RunnerSettings> {
 }
 
 /** Whether the last turn of a conversation wrote no end. */
-async function diedInside(store: Store, conversation: string): Promise<boolean> {
+async function diedInside(store: RunnerStore, conversation: string): Promise<boolean> {
   const { length: from = 0 } = (await store.conversation(conversation)) ?? {}
   if (from === 0) return false
   for await (const { kind } of store.entries(conversation, { from })) return kind !== 'turn-end'

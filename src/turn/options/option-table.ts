@@ -14,7 +14,7 @@ import {
 import type { Model } from '../../model/model.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import { DEFAULT_LEASE_MS, type Store } from '../../store/store.ts'
+import { DEFAULT_LEASE_MS, type RunnerStore } from '../../store/store.ts'
 import type { InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Middleware } from '../call/middleware.ts'
@@ -72,7 +72,7 @@ export interface RunnerOptions<Context = unknown> {
   /** What the model reads before everything else; a function is called as that of `tools` is. */
   readonly instructions?: string | ((ctx: SetupContext<Context>) => string | Promise<string>)
   /** Where records go; in memory unless given. */
-  readonly store?: Store
+  readonly store?: RunnerStore
   /** Where large results go; the store's own spool unless given. */
   readonly spool?: SpoolStore
   /** Decides gates in process; without it a gate suspends the turn. */

@@ -22,10 +22,11 @@ const KEY_OPTIONS = ['apiKey', 'baseUrl', 'fetch']
 
 /** Refuses what no request could be sent with, when the model is made and not when it is first asked. */
 export function checkModelOptions(options: unknown, kind: ClientKind): void {
-  const { client, model, maxResponseBytes, ...others } = (options ?? {}) as {
+  const { client, model, maxResponseBytes, cache, ...others } = (options ?? {}) as {
     readonly client?: unknown
     readonly model?: unknown
     readonly maxResponseBytes?: unknown
+    readonly cache?: unknown
   }
   if (kind.takesKey && client === undefined) checkKey(kind, others)
   else if (!kind.members.some((path) => typeof memberOf(client, path) === 'function')) {
@@ -38,6 +39,9 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   const isSize = typeof maxResponseBytes === 'number' && maxResponseBytes >= 1
   if (maxResponseBytes !== undefined && !isSize) {
     throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
+  }
+  if (cache !== undefined && typeof cache !== 'boolean') {
+    throw invalid(kind, 'cache', 'must be true or false, or be left out')
   }
   const keyed = kind.takesKey && client === undefined ? KEY_OPTIONS : []
   const names = [...OPTIONS, ...keyed, ...(kind.options ?? [])]

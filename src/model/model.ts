@@ -38,6 +38,11 @@ export interface ModelCallOptions {
   readonly signal?: AbortSignal
   /** Mints ids for calls that arrive without one; random and per call when absent. */
   readonly mint?: MintId
+  /**
+   * Stands for the conversation at the provider's prompt cache: the same for all its requests, and without any meaning
+   * elsewhere.
+   */
+  readonly cacheKey?: string
   /** Receives every repair that encoding the history took. */
   onRepair?(repair: Repair): void
   /** Receives every change to another model that `fallbackModel` makes. */

@@ -76,6 +76,10 @@ export interface BodyInput<Part extends object = object> {
   readonly stream: boolean
   readonly endpoint?: string
   readonly modelFamily?: string
+  /** Whether to ask the provider to cache the request; absent where the protocol decides. */
+  readonly cache?: boolean
+  /** See `cacheKey` of `ModelCallOptions`. */
+  readonly cacheKey?: string
   /** Receives every change that the history needed, beside those of `encode`. */
   onRepair?(repair: Repair): void
 }

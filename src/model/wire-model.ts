@@ -22,6 +22,8 @@ export interface WireModelOptions<Body extends object = object> {
   readonly params?: object
   /** Tools that the provider runs or defines, in its words. */
   readonly hostedTools?: readonly object[]
+  /** Whether to ask the provider to cache requests; the protocol decides when absent. */
+  readonly cache?: boolean
   /** False asks for whole responses. */
   readonly stream?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
@@ -47,7 +49,7 @@ export function wireModel<Part extends object, Body extends object>(
 ): Model {
   checkDefinition('wireModel', definition)
   checkOptions(options)
-  const { model, endpoint, modelFamily, params, hostedTools, stream = true } = options
+  const { model, endpoint, modelFamily, params, hostedTools, cache, stream = true } = options
   const key = {
     ...(endpoint !== undefined && { endpoint }),
     ...(modelFamily !== undefined && { modelFamily }),
@@ -58,15 +60,17 @@ export function wireModel<Part extends object, Body extends object>(
     ...key,
     ...(params !== undefined && { params }),
     ...(hostedTools !== undefined && { hostedTools }),
+    ...(cache !== undefined && { cache }),
   }
 
   async function* batches(
     request: ModelRequest,
-    { signal: outer, mint, onRepair, onRequest }: ModelCallOptions = {},
+    { signal: outer, mint, cacheKey, onRepair, onRequest }: ModelCallOptions = {},
   ): EventBatches {
     const listeners = onRepair ? { onRepair } : {}
     const part = definition.encode(request.items, { ...key, ...listeners })
-    const body = definition.requestBody({ ...settings, ...listeners, part, request })
+    const keyed = cacheKey === undefined ? settings : { ...settings, cacheKey }
+    const body = definition.requestBody({ ...keyed, ...listeners, part, request })
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key, body }
     if (onRequest) tellDigest(body, onRequest)
     const { signal, release } = ownSignal(outer)
@@ -112,6 +116,7 @@ const NAMES = [
   'modelFamily',
   'params',
   'hostedTools',
+  'cache',
   'stream',
   'maxResponseBytes',
   'send',
@@ -125,6 +130,7 @@ function checkOptions(options: unknown): void {
     ['model', isText(given.model), 'must be the name of a model, a string'],
     ['send', typeof given.send === 'function', 'must be a function that sends a body'],
     ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
+    ['cache', ['boolean', 'undefined'].includes(typeof given.cache), 'must be true or false'],
     ['modelFamily', given.modelFamily === undefined || isText(given.modelFamily), 'must be a text'],
   ]
   for (const [name, isRight, rule] of tests) {

@@ -27,7 +27,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
     factory: 'anthropicMessages',
     members: ['messages.create', 'beta.messages.create'],
     example: 'new Anthropic()',
-    options: ['now', 'boundThinking'],
+    options: ['now', 'boundThinking', 'cache'],
     refuses: {
       params: ['temperature', 'top_p', 'top_k'],
       because:

@@ -1,5 +1,6 @@
 import { defineProvider } from '../../model/define-provider.ts'
 import type { BodyInput } from '../../model/provider-definition.ts'
+import { withCacheMarkers } from './cache-markers.ts'
 import { decodePayload } from './decode/decode.ts'
 import { decodeStream } from './decode/decode-stream.ts'
 import { detect } from './detect.ts'
@@ -23,7 +24,7 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
   return defineProvider({
     api: API,
     provider: PROVIDER,
-    version: 1,
+    version: 2,
     title: 'Anthropic Messages',
     history: { member: 'messages' },
     abilities: {
@@ -38,7 +39,8 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
     encode: (items, options) =>
       encodeHistory(items, { ...options, ...(now !== undefined && { now }) }),
     requestBody: (input: BodyInput<MessagesPart>) => {
-      const body = requestBody(input)
+      const plain = requestBody(input)
+      const body = input.cache === false ? plain : withCacheMarkers(plain)
       if (!(boundThinking ?? bindsThinking(input.model))) return body
       const bound = withoutDeadThinking(body, boundsOf(input.request.items, keyOf(input)))
       if (bound.dead > 0) input.onRepair?.(deadRepair(bound.dead))

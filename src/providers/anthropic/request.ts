@@ -19,6 +19,8 @@ export interface RequestSettings {
   readonly hostedTools?: readonly HostedTool[]
   /** Other members of the request. They win over ours. */
   readonly params?: MessagesParams
+  /** False sets no cache markers. Markers of your own, in `params` or on hosted tools, also keep ours out. */
+  readonly cache?: boolean
   /** False asks for whole responses. */
   readonly streaming?: boolean
 }

@@ -26,7 +26,7 @@ export function bedrockConverse(options: BedrockConverseOptions): Model {
     factory: 'bedrockConverse',
     members: ['send'],
     example: 'new BedrockRuntimeClient({ region })',
-    options: ['boundThinking'],
+    options: ['boundThinking', 'cache'],
   })
   const { client, streaming = true, boundThinking, ...settings } = options
   return wireModel(converseWith({ boundThinking }), {

@@ -1,5 +1,6 @@
 import { defineProvider } from '../../model/define-provider.ts'
 import type { BodyInput } from '../../model/provider-definition.ts'
+import { takesCachePoints, withCachePoints } from './cache-points.ts'
 import { decodePayload } from './decode/decode.ts'
 import { decodeStream } from './decode/decode-stream.ts'
 import { detect } from './detect.ts'
@@ -22,7 +23,7 @@ export function converseWith({ boundThinking }: ProtocolSettings) {
   return defineProvider({
     api: API,
     provider: PROVIDER,
-    version: 1,
+    version: 2,
     title: 'Amazon Bedrock Converse',
     framing: 'eventstream',
     history: { member: 'messages' },
@@ -32,7 +33,9 @@ export function converseWith({ boundThinking }: ProtocolSettings) {
     decodeStream,
     encode: encodeHistory,
     requestBody: (input: BodyInput<ConversePart>) => {
-      const body = requestBody(input)
+      const plain = requestBody(input)
+      const isCached = input.cache ?? takesCachePoints(input.model)
+      const body = isCached ? withCachePoints(plain) : plain
       if (!(boundThinking ?? bindsReasoning(input.model))) return body
       const bound = withoutDeadReasoning(body, input.request.items, keyOf(input))
       if (bound.dead > 0) input.onRepair?.(deadRepair(bound.dead))

@@ -19,6 +19,11 @@ export interface RequestSettings {
   readonly hostedTools?: readonly HostedTool[]
   /** Other members of the request. They win over ours. */
   readonly params?: ConverseParams
+  /**
+   * Whether requests get cache points; the name of the model tells when absent. Points of your own, in `params`, also keep
+   * ours out.
+   */
+  readonly cache?: boolean
   /** False asks for whole responses. */
   readonly streaming?: boolean
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { sampleTool } from '../../../test/turn-samples.ts'
 import type { ModelEvent } from '../../model/events/model-event.ts'
 import type { Model } from '../../model/model.ts'
+import { memoryStore } from '../../store/memory/memory-store.ts'
 import { eventRecorder } from '../../testing/event-recorder.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { TurnRunner } from '../turn-runner.ts'
@@ -53,6 +54,27 @@ describe('modelExecutor', () => {
       messages: ['It is ', 'noon.'],
       thoughts: [],
     })
+  })
+
+  it('gives models a key for their caches that stands for the conversation', async () => {
+    const keys: (string | undefined)[] = []
+    const model: Model = {
+      api: 'test',
+      provider: 'test',
+      model: 'test',
+      async *stream(_, options) {
+        keys.push(options?.cacheKey)
+        yield finish
+      },
+    }
+    const store = memoryStore()
+    for (const conversation of ['ann', 'ann', 'bob']) {
+      await new TurnRunner({ model, store }).run({ conversation, message: 'x' })
+    }
+    const [first, again, other] = keys
+    expect(first).toMatch(/^[0-9a-f]{32}$/)
+    expect(again).toBe(first)
+    expect(other).not.toBe(first)
   })
 
   it('asks for a choice of tools while it is told to, and leaves it to the model otherwise', async () => {

@@ -123,9 +123,9 @@ function requestOf(ctx: DispatchContext): ModelRequest {
 }
 
 const optionsOf = (
-  { signal, mintId: mint }: DispatchContext,
+  { signal, mintId: mint, cacheKey }: DispatchContext,
   { historyRepair: onRepair }: ExecutorHelpers,
-): ModelCallOptions => ({ signal, mint, onRepair })
+): ModelCallOptions => ({ signal, mint, cacheKey, onRepair })
 
 function decisionOf(
   { items: received, unfinished: cut, usage, reason: finish, grounded }: Finish,

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../core/json/json.ts'
 import type { Note, TurnStart } from '../../store/entry.ts'
 import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import type { Lease } from '../../store/store.ts'
+import { promptCacheKey } from '../../text/cache-key.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
@@ -235,6 +236,7 @@ async function turnOn(
     conversation: id,
     signal,
     output: output?.request,
+    cacheKey: promptCacheKey(presentation.key),
     request,
     visible,
     guard,

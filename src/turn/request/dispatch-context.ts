@@ -34,6 +34,8 @@ export interface DispatchContext<Context = unknown> {
   toolCallCount(checksum: string): number
   /** Makes ids for calls that arrive without one. */
   readonly mintId: MintId
+  /** Stands for the conversation at prompt caches of providers; it cannot be guessed and tells nothing. */
+  readonly cacheKey: string
   addMemory(memory: Memory): void
   addRetrievable(retrievable: Retrievable): void
 }

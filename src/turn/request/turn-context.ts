@@ -9,7 +9,10 @@ import type { VisibleCalls } from './visible-calls.ts'
 
 /** The parts of a turn that its context shows. */
 export interface TurnFacts
-  extends Pick<DispatchContext, 'context' | 'turnId' | 'conversation' | 'signal' | 'output'> {
+  extends Pick<
+    DispatchContext,
+    'context' | 'turnId' | 'conversation' | 'signal' | 'output' | 'cacheKey'
+  > {
   readonly request: TurnRequest
   readonly visible: VisibleCalls
   readonly guard: RepeatGuard
@@ -19,7 +22,7 @@ export interface TurnFacts
 
 /** The context that executors and middleware get. Getters show the turn as it is now. */
 export function turnContext(facts: TurnFacts): DispatchContext {
-  const { context, turnId, conversation, signal, output } = facts
+  const { context, turnId, conversation, signal, output, cacheKey } = facts
   const { request, visible, guard, secret } = facts
   return {
     context,
@@ -27,6 +30,7 @@ export function turnContext(facts: TurnFacts): DispatchContext {
     turnId,
     signal,
     output,
+    cacheKey,
     memories: request.memories,
     retrievables: request.retrievables,
     get instructions() {

@@ -226,7 +226,8 @@ export const CONTENT_RULES: readonly WireRule<RequestView>[] = [
     rule: 'cache-breakpoints',
     prevents: 'A maximum of 4 blocks with cache_control may be provided.',
     *check({ blocks, request }) {
-      const marked = [...blocks.map(({ block }) => block), ...asList(request['system'])]
+      const outside = [...asList(request['system']), ...asList(request['tools'])]
+      const marked = [...blocks.map(({ block }) => block), ...outside]
       const count = marked.filter((block) => asObject(block)?.['cache_control']).length
       if (count <= MAX_CACHE_BREAKPOINTS) return
       yield { path: 'messages', message: `has ${count} cache breakpoints` }

@@ -25,6 +25,8 @@ export interface ChatOptions {
   readonly hostedTools?: readonly ChatCompletionTool[]
   /** Other members of the request. They win over ours. */
   readonly params?: ChatParams
+  /** False sends no `prompt_cache_key`. True sends it to any server; otherwise only those known to take it get one. */
+  readonly cache?: boolean
   /** False asks for whole responses. */
   readonly streaming?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
@@ -44,7 +46,7 @@ export function openaiChat(options: ChatOptions): Model {
     factory: 'openaiChat',
     members: ['chat.completions.create'],
     example: 'new OpenAI()',
-    options: ['quirks', 'server'],
+    options: ['quirks', 'server', 'cache'],
   })
   const { client, quirks, server, streaming = true, ...settings } = options
   if (server !== undefined && !isChatServer(server)) throw unknownServer(server)

@@ -17,7 +17,7 @@ export function chatWith(quirks: ChatQuirks) {
   return defineProvider({
     api: API,
     provider: PROVIDER,
-    version: 1,
+    version: 2,
     title: 'OpenAI Chat Completions',
     history: { member: 'messages' },
     detect,

@@ -5,6 +5,7 @@ import type {
 } from 'openai/resources/chat/completions'
 import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
+import { cacheKeyMember, isAt } from '../cache-key.ts'
 import type { ChatQuirks } from './wire/quirks.ts'
 import type { ChatPart } from './wire/wire.ts'
 
@@ -20,7 +21,7 @@ export function requestBody(
   quirks: ChatQuirks,
 ): ChatCompletionCreateParamsBase {
   const hostedTools = (given.hostedTools ?? []) as readonly ChatCompletionTool[]
-  const { systemRole: role, streamUsage } = quirks
+  const { systemRole: role, streamUsage, promptCacheKey } = quirks
   const instructions = instructionsFor(request, quirks)
   const opening = instructions ? [{ role, content: instructions }] : []
   return {
@@ -33,6 +34,7 @@ export function requestBody(
     ...toolMembers(request, hostedTools, quirks),
     ...outputMember(request, quirks),
     ...(stream && streamUsage && { stream_options: { include_usage: true } }),
+    ...cacheKeyMember(given, promptCacheKey || isAt(given.endpoint, 'openai.com')),
     ...renamed(params, quirks),
     stream,
   }

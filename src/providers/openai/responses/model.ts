@@ -18,6 +18,8 @@ export interface ResponsesOptions {
   readonly hostedTools?: readonly Tool[]
   /** Other members of the request. They win over ours. */
   readonly params?: ResponsesParams
+  /** False sends no `prompt_cache_key`. True sends it to any server; otherwise only those known to take it get one. */
+  readonly cache?: boolean
   /** False asks for whole responses. */
   readonly streaming?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
@@ -39,6 +41,7 @@ export function responsesModel(
     factory,
     members: ['responses.create'],
     example: 'new OpenAI()',
+    options: ['cache'],
   })
   const { client, streaming = true, ...settings } = options
   return wireModel(protocol, {

@@ -20,7 +20,7 @@ export function responsesWith<const Api extends string>(
   return defineProvider({
     api: dialect.api,
     provider: dialect.provider,
-    version: 1,
+    version: 2,
     history: { member: 'input', text: true },
     detect,
     decode: (payload, context) => decodePayload(payload, dialect, context),

@@ -1,6 +1,7 @@
 import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/responses'
 import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
+import { cacheKeyMember, isAt } from '../cache-key.ts'
 import type { ResponsesPart } from './wire/wire.ts'
 
 /** Anything else that a request takes, in the client's own words. */
@@ -36,6 +37,8 @@ export function requestBody({
     }),
     // Without storage, reasoning can only come back if it is sent along, and others refuse to.
     ...(isReasoning(model) && { include: ['reasoning.encrypted_content'] }),
+    // xAI documents it for this protocol too. The model's own breakpoint stands after the newest message.
+    ...cacheKeyMember(given, isAt(given.endpoint, 'openai.com', 'x.ai')),
     ...params,
     stream,
   }

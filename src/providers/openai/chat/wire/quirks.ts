@@ -19,6 +19,8 @@ export interface ChatQuirks {
   readonly echoes: readonly string[]
   /** Whether `stream_options` may ask for the token counts of a stream. */
   readonly streamUsage: boolean
+  /** Whether requests get a `prompt_cache_key`; those to OpenAI's own hosts get one anyway. */
+  readonly promptCacheKey: boolean
   /** Whether `tool_choice` may name a tool. Otherwise that tool is the only one offered, and required. */
   readonly namedToolChoice: boolean
   /** How structured output is asked for. With `json_object` the instructions hold the schema. */
@@ -46,6 +48,7 @@ export const CHAT_QUIRKS: ChatQuirks = {
   emptyContent: null,
   echoes: ['extra_content', 'reasoning_content', 'reasoning', 'reasoning_details', 'prefix'],
   streamUsage: true,
+  promptCacheKey: false,
   namedToolChoice: true,
   outputFormat: 'json_schema',
   renames: {},

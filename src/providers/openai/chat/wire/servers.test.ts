@@ -311,6 +311,7 @@ function rowOf(name: ChatServerName): string {
     quirks.echoes && `sends back ${listed(quirks.echoes)}`,
     quirks.emptyContent === '' && 'empty text where a message only calls',
     quirks.streamUsage === false && 'no `stream_options`',
+    quirks.promptCacheKey && 'gets a `prompt_cache_key`',
     quirks.namedToolChoice === false && 'a named tool is the only one offered, and required',
     quirks.outputFormat === 'json_object' && '`json_object`, with the schema in the instructions',
     ...Object.entries(quirks.renames ?? {}).map(([from, to]) => `\`${from}\` becomes \`${to}\``),

@@ -97,12 +97,18 @@ export const CHAT_SERVERS = {
   },
   fireworks: {
     domains: ['fireworks.ai'],
-    quirks: { echoes: echoing('reasoning_content'), streamUsage: false },
+    quirks: {
+      echoes: echoing('reasoning_content'),
+      streamUsage: false,
+      promptCacheKey: true,
+    },
     reasoning: ['reasoning_content'],
     refuses: '`stream_options`',
     evidence: [
       `${GITHUB}/FlowiseAI/Flowise/issues/2866`,
       'https://docs.fireworks.ai/guides/reasoning',
+      'https://docs.fireworks.ai/guides/prompt-caching',
+      'https://reference.langchain.com/python/langchain-fireworks/middleware',
     ],
   },
   openrouter: {

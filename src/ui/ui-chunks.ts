@@ -59,14 +59,14 @@ export class UiChunks {
 
   #turnStart({ input, continues, turnId, conversation }: EventOf<'turnStart'>): UiChunk[] {
     const isNew = input === 'run'
+    const messageMetadata = { conversation, turnId }
     // The message goes on, also on the page.
-    if (!isNew && this.#isStarted) return []
+    if (!isNew && this.#isStarted) return [{ type: 'message-metadata', messageMetadata }]
     this.#isStarted = true
     this.#hasQuestion = !isNew
     this.#texts = new OpenTexts()
     this.#calls = new ShownCalls(!isNew)
     const messageId = continues ?? (isNew ? turnId : undefined)
-    const messageMetadata = { conversation, turnId }
     return [{ type: 'start', ...(messageId !== undefined && { messageId }), messageMetadata }]
   }
 
@@ -126,7 +126,8 @@ function endChunks({ status, reason, usage }: FeedTurnEnd): readonly UiChunk[] {
   const code = reason?.errorCode ?? reason?.code
   const messageMetadata = {
     status,
-    ...(reason && { reason: reason.code }),
+    // Null takes the place of what an earlier turn of the message said.
+    reason: reason?.code ?? null,
     ...(usage && { usage: { ...usage } as never }),
   }
   const metadata: UiChunk = { type: 'message-metadata', messageMetadata }

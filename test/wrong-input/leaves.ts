@@ -17,6 +17,7 @@ import { bedrockConverse } from '../../src/providers/bedrock/index.ts'
 import { foundry } from '../../src/providers/foundry/index.ts'
 import { gemini, geminiInteractions } from '../../src/providers/gemini/index.ts'
 import { openaiChat, openaiResponses } from '../../src/providers/openai/index.ts'
+import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import {
   eventRecorder,
   loopbackProvider,
@@ -26,7 +27,14 @@ import {
   storeConformance,
   toolTape,
 } from '../../src/testing/index.ts'
-import { approvalsOf, feedResponse, uiMessageResponse, userMessageOf } from '../../src/ui/index.ts'
+import {
+  approvalsOf,
+  feedResponse,
+  uiMessageResponse,
+  uiMessages,
+  uiReconnectResponse,
+  userMessageOf,
+} from '../../src/ui/index.ts'
 import { type WireApi, wire } from '../../src/wire/index.ts'
 import { providers } from '../../src/wire/providers.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'
@@ -285,6 +293,24 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
     way(
       'approvalsOf(body, { decidedBy })',
       (decidedBy) => approvalsOf({}, { gates: [], decidedBy }),
+      'text',
+    ),
+  ],
+  uiMessages: [
+    way('uiMessages', (store) => uiMessages(store, { conversation: 'c' })),
+    way('uiMessages(store, input)', (input) => uiMessages(memoryStore(), input)),
+    way(
+      'uiMessages(store, { conversation })',
+      (conversation) => uiMessages(memoryStore(), { conversation }),
+      'text',
+    ),
+  ],
+  uiReconnectResponse: [
+    way('uiReconnectResponse', (store) => uiReconnectResponse(store, { conversation: 'c' })),
+    way('uiReconnectResponse(store, input)', (input) => uiReconnectResponse(memoryStore(), input)),
+    way(
+      'uiReconnectResponse(store, { conversation })',
+      (conversation) => uiReconnectResponse(memoryStore(), { conversation }),
       'text',
     ),
   ],

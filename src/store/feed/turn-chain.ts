@@ -4,6 +4,8 @@ import type { RunnerStore } from '../store.ts'
 /** A turn without an end, whether its process lives or not. */
 export interface RunningTurn {
   readonly turnId: string
+  /** The first turn of its chain of continuations. */
+  readonly first: string
   /** Whether a turn belongs to the same chain of continuations. */
   isOfChain(turnId: string): Promise<boolean>
 }
@@ -22,6 +24,7 @@ export async function runningTurn(
   const first = data.continues ?? turnId
   return {
     turnId,
+    first,
     async isOfChain(other) {
       if (other === turnId || other === first) return true
       return (await firstOf(store, conversation, other)) === first

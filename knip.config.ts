@@ -17,6 +17,7 @@ const config: KnipConfig = ({ production = false }) => ({
     ...publicEntries,
     'examples/**/*.mjs',
     'examples/incident/agent.ts',
+    'examples/chat/page/main.tsx',
     'scripts/build-scanner.mjs',
     'test/deep/browser/*.mjs',
     'test/crash/*-process.ts',
@@ -30,7 +31,7 @@ const config: KnipConfig = ({ production = false }) => ({
     '!src/**/fixtures/**!',
     'test/**/*.{ts,mjs}',
     'scripts/**/*.mjs',
-    'examples/**/*.{ts,mjs}',
+    'examples/**/*.{ts,tsx,mjs}',
   ],
   // A type named in an exported signature stays exported, even if no other file names it; what a test
   // looks at inside a file is alive when the file itself uses it.

@@ -61,7 +61,7 @@ describe('the package as published', () => {
   it('holds the built code, its types, the documents and the examples, and nothing else', () => {
     const papers = ['AGENTS', 'CHANGELOG', 'CODE_OF_CONDUCT', 'CONTRIBUTING', 'README', 'SECURITY']
     const named = [...papers.map((name) => `${name}.md`), 'LICENSE', 'package.json']
-    const folders = /^dist\/.+\.(js|d\.ts)$|^docs\/.+\.md$|^examples\/.+\.(mjs|ts|json)$/
+    const folders = /^dist\/.+\.(js|d\.ts)$|^docs\/.+\.md$|^examples\/.+\.(mjs|tsx?|json|html|css)$/
     const { packedFiles } = installed
     expect(packedFiles).toEqual(
       expect.arrayContaining([...named, 'dist/index.js', 'docs/index.md']),

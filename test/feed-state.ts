@@ -32,7 +32,7 @@ export class FeedState {
         this.#text(event)
         break
       case 'toolCall':
-        this.#void(event.modelCall)
+        if (event.modelCall !== undefined) this.#void()
         this.calls.set(event.id, { state: event.settlement ?? 'asked' })
         break
       case 'progress': {
@@ -45,6 +45,7 @@ export class FeedState {
         this.gates.set(event.gate.id, event.gate.state)
         break
       case 'modelCall':
+        this.#void()
         this.modelCalls.push(event.id)
         break
       case 'warning':
@@ -57,21 +58,22 @@ export class FeedState {
   #text(event: FeedEvent & { readonly type: 'message' | 'thought' | 'toolInput' }): void {
     const { type, id, modelCall } = event
     if (event.isComplete === true) {
-      this.#void(modelCall)
+      if (modelCall !== undefined) this.#void()
       const partial = 'partial' in event && event.partial && { partial: true }
       this.texts.set(id, { type, text: event.text, isComplete: true, ...partial })
       return
     }
+    // One model call streams at a time: what the one before did not finish is void.
+    this.#void((text) => text.modelCall !== modelCall)
     const before = event.text === undefined ? (this.texts.get(id)?.text ?? '') : ''
     const text = before + (event.text ?? event.delta)
     this.texts.set(id, { type, text, modelCall, isComplete: false })
   }
 
-  /** Drops what streamed and was not stored: of one model call, or all of it. */
-  #void(modelCall?: string): void {
+  /** Drops what streamed and was not stored. */
+  #void(isVoid: (text: Text) => boolean = () => true): void {
     for (const [id, text] of this.texts) {
-      if (text.isComplete || (modelCall !== undefined && text.modelCall !== modelCall)) continue
-      this.texts.delete(id)
+      if (!text.isComplete && isVoid(text)) this.texts.delete(id)
     }
   }
 

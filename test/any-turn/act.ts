@@ -5,6 +5,7 @@ import type { TurnOutcome } from '../../src/turn/limits/outcome.ts'
 import type { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { Life, storeOf } from './life.ts'
 import type { Answer, Command, Disturbance } from './program.ts'
+import { Readers } from './readers.ts'
 import { runnerOf } from './stage.ts'
 import type { World } from './world.ts'
 
@@ -37,8 +38,10 @@ export async function act(
   strike: (life: Life, what: Disturbance['what']) => void,
 ): Promise<Played> {
   const life = new Life(command.disturbance, strike)
+  const readers = new Readers(world, conversation)
   const store = storeOf(world.store, life, (method, args) => {
     if (method === 'append') world.ledger.onAppend(args[0] as string, args[2] as never)
+    if (method === 'acquire' && args[0] === conversation) readers.begin(store)
   })
   const runner = runnerOf(world, life, store, command.steps)
   const recorder = world.program.settings.isWatched ? eventRecorder(runner) : undefined
@@ -55,6 +58,9 @@ export async function act(
   clearTimeout(timer)
   life.isOver = true
   recorder?.stop()
+  // A process whose store failed, or that lost its conversation, may not have told its end.
+  const hasTold = end.kind === 'outcome' && life.struck === undefined
+  await readers.end(hasTold ? end.outcome.turnId : undefined)
   return { command, conversation, life, events: recorder?.events ?? [], end }
 }
 

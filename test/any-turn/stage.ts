@@ -37,10 +37,16 @@ export function runnerOf(
   const { settings } = program
   const { maxTokens, approve } = settings
   const queue = [...steps]
-  const executor: Executor = async (ctx) => {
+  const executor: Executor = async (ctx, helpers) => {
     await life.pause(1)
     checkHistory(world, life, ctx.conversation, ctx.items)
-    return decisionOf(queue.shift(), ctx.items)
+    const step = queue.shift()
+    // What streams may be cut off anywhere, and is stored at the end or not at all.
+    helpers.thought({ id: 't', delta: 'so ' })
+    helpers.message({ id: 'm', delta: 'do' })
+    await life.pause(1)
+    helpers.message({ id: 'm', delta: 'ne' })
+    return decisionOf(step, ctx.items)
   }
   return new TurnRunner({
     executor,

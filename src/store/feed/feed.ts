@@ -33,9 +33,11 @@ async function eventOf(source: FeedSource, entry: Entry): Promise<FeedEvent | un
 export class Feed {
   /** The place of the last entry or event that was given. */
   last: Place
-  /** The last entry that was read, and who wrote it. */
-  lastEntry: Pick<Entry, 'kind' | 'turnId' | 'epoch'> | undefined
+  /** The last entry that was read. */
+  lastEntry: Pick<Entry, 'kind' | 'turnId'> | undefined
   readonly #source: FeedSource
+  /** The holder that wrote the last entry. */
+  #epoch = 0
   /** The last place where this reader was at the live end; see `LiveFeed.join`. */
   #seen: Place
 
@@ -51,24 +53,32 @@ export class Feed {
     for await (const entry of store.entries(conversation, { from: this.last.seq + 1 })) {
       this.last = { seq: entry.seq, n: 0 }
       this.lastEntry = entry
+      this.#epoch = entry.epoch
       const event = await eventOf(this.#source, entry)
       if (event !== undefined) yield event
     }
   }
 
-  /** Whether the log was read as far as the live end has told it. Waits for the live end if that is behind. */
-  async isLevel(): Promise<boolean> {
-    for (;;) {
-      const live = this.#source.live()
-      if (!live.isWriting || live.seq >= this.last.seq) {
-        return !live.isWriting || live.seq === this.last.seq
-      }
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
+  /** Whether a turn of this process holds the conversation. One that lost it may not know it yet: the log does. */
+  get isHere(): boolean {
+    const { writer } = this.#source.live()
+    return writer !== undefined && writer.epoch >= this.#epoch
   }
 
-  /** The live events of this process after the last one, until the inbox ends. Call it in the same step as `isLevel`. */
-  async *live(inbox: Inbox<FeedEvent>): AsyncGenerator<FeedEvent, void> {
+  /** Whether the log was read as far as the live end has told it. Waits for the live end if that is behind. */
+  async isLevel(signal: AbortSignal): Promise<boolean> {
+    const isBehind = () => this.isHere && this.#source.live().seq < this.last.seq
+    while (isBehind() && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1))
+    return !this.isHere || this.#source.live().seq === this.last.seq
+  }
+
+  /**
+   * The live events of this process after the last one, until the inbox ends. Gives none if the log has more by now. A turn that
+   * has not begun has nothing in the log.
+   */
+  async *live(inbox: Inbox<FeedEvent>, hasBegun = true): AsyncGenerator<FeedEvent, void> {
+    // No step may come between this look and `join`: an event that is told in between would be lost.
+    if (hasBegun && this.isHere && this.#source.live().seq !== this.last.seq) return
     const reader = {
       event: (event: FeedEvent) =>
         inbox.push(event, 'delta' in event ? (event.delta?.length ?? 0) : 0),
@@ -93,8 +103,8 @@ export class Feed {
     this.last = place
     this.#seen = place
     if (event.type === 'turnEnd') {
-      this.lastEntry = { kind: 'turn-end', turnId: event.turnId, epoch: 0 }
-    } else if (place.n === 0) this.lastEntry = { kind: 'note', turnId: event.turnId, epoch: 0 }
+      this.lastEntry = { kind: 'turn-end', turnId: event.turnId }
+    } else if (place.n === 0) this.lastEntry = { kind: 'note', turnId: event.turnId }
     return true
   }
 }

@@ -21,9 +21,9 @@ export async function* turnEvents(
   const feed = new Feed(source, after ?? { seq: 0, n: 0 })
   let isOver = false
   // A turn that has not begun is not in the log.
-  let isStored = after === undefined
+  let hasBegun = after !== undefined
   for (;;) {
-    if (!isStored) {
+    if (hasBegun) {
       for await (const event of feed.stored()) {
         if (event.turnId !== turnId) continue
         yield event
@@ -31,8 +31,7 @@ export async function* turnEvents(
       }
       if (isOver) return
     }
-    isStored = false
-    if (!(await feed.isLevel())) continue
+    if (hasBegun && !(await feed.isLevel(signal))) continue
     if (signal.aborted) return
     const inbox = new Inbox<FeedEvent>()
     const end = () => {
@@ -41,12 +40,13 @@ export async function* turnEvents(
     }
     over.then(end, end)
     signal.addEventListener('abort', end)
-    for await (const event of feed.live(inbox)) {
+    for await (const event of feed.live(inbox, hasBegun)) {
       if (event.turnId !== turnId) continue
       yield event
       if (event.type === 'turnEnd') return
     }
-    if (isOver && !inbox.isOverflown) return
+    if (isOver && !hasBegun && !inbox.isOverflown) return
+    hasBegun = true
   }
 }
 

@@ -51,8 +51,8 @@ export async function* followFeed(
     for (;;) {
       yield* feed.stored()
       if (signal.aborted) return
-      if (source.live().isWriting) {
-        if (!(await feed.isLevel())) continue
+      if (feed.isHere) {
+        if (!(await feed.isLevel(signal))) continue
         for await (const event of hereAndNow(feed, signal)) {
           yield event
           if (event.type === 'turnEnd' && !live) return
@@ -101,6 +101,7 @@ async function* hereAndNow(feed: Feed, signal: AbortSignal): AsyncGenerator<Feed
   const inbox = new Inbox<FeedEvent>()
   const end = () => inbox.end()
   signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   try {
     yield* feed.live(inbox)
   } finally {
@@ -157,6 +158,7 @@ class Elsewhere {
     // A turn may begin in this process.
     const leave = live().join({ event: wake, ended: wake }, { seq: 0, n: 1 }, 0)
     this.#signal.addEventListener('abort', wake)
+    if (this.#signal.aborted) wake()
     const until = performance.now() + LOOK_MS
     try {
       for (;;) {

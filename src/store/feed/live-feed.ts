@@ -49,6 +49,8 @@ export class LiveFeed {
   readonly #onIdle: () => void
   readonly #open = new Map<string, Open>()
   #writer: FeedWriter | undefined
+  /** The model call that streams. */
+  #modelCall: string | undefined
   #seq = 0
   #n = 0
   readonly #conversation: string
@@ -171,6 +173,11 @@ export class LiveFeed {
 
   #keep(content: StreamedContent, turnId: string): void {
     const isReport = content.type === 'progress'
+    if ('modelCall' in content && content.modelCall !== this.#modelCall) {
+      // One model call streams at a time: what the one before did not finish is void.
+      this.#modelCall = content.modelCall
+      this.closeTexts()
+    }
     if (!isReport && content.type !== 'message' && !isInput(content)) return
     const key = isReport ? `progress ${content.toolCallId}` : `${content.type} ${content.id}`
     const delta = isReport ? undefined : content.delta

@@ -57,8 +57,8 @@ export class Readers {
     this.#start = -1
     this.#working = this.#read(process).catch((error: unknown) => {
       const { code } = Object(error) as { readonly code?: string }
-      // Deleted meanwhile.
-      if (code !== 'E_NOT_FOUND')
+      // Deleted meanwhile, and perhaps begun again.
+      if (code !== 'E_NOT_FOUND' && code !== 'E_INVALID_POSITION')
         this.#world.ledger.faults.push(`a reader failed: ${String(error)}`)
     })
   }

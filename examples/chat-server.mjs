@@ -1,16 +1,19 @@
-// A chat server: turns streamed to a browser, kept in a file, stopped when the browser leaves, and decided by
-// another request. The client at the end stands in for the browser.
+// A chat server without a framework: turns streamed as plain events, followed again after a lost connection, stopped, and
+// decided by another request. The client at the end stands in for the browser.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, request as httpRequest } from 'node:http'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { isBobbinError, resultText, SpooledArtifact, Tool, ToolCall, TurnRunner } from 'bobbin-adk'
 import { sqliteStore } from 'bobbin-adk/sqlite'
 import { storedResults } from 'bobbin-adk/store'
 import { scriptedModel } from 'bobbin-adk/testing'
+import { feedResponse } from 'bobbin-adk/ui'
 import { z } from 'zod'
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-chat-'))
@@ -29,7 +32,7 @@ const crawl = new Tool({
   handler: async ({ pages }, { progress, signal }) => {
     for (let page = 1; page <= pages; page++) {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      signal.throwIfAborted() // the browser has left
+      signal.throwIfAborted() // the turn was stopped
       progress({ page, of: pages })
     }
     return { pages }
@@ -48,42 +51,30 @@ const store = sqliteStore(join(folder, 'chat.db'))
 const runner = new TurnRunner({ model, tools: [crawl, send], store })
 
 // #region turn
-/** @param {import('node:http').ServerResponse} res @param {string} conversation @param {string} message */
-async function streamTurn(res, conversation, message) {
-  const abort = new AbortController()
-  res.on('close', () => abort.abort()) // a client that leaves ends the turn; after its end this does nothing
-  res.writeHead(200, { 'content-type': 'text/event-stream' })
-  // One queue for everything, so that the page gets it in the order in which it happened.
-  let told = Promise.resolve()
-  /** @param {string} event @param {unknown} data a value, or a promise of one */
-  const tell = (event, data) => {
-    told = Promise.all([data, told])
-      .then(([value]) => void res.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`))
-      .catch(() => void res.destroy()) // a result that cannot be read ends the stream
-  }
-  // One runner serves all conversations, so that a listener looks where an event comes from.
-  /** @param {{ conversation: string }} origin */
-  const isHere = (origin) => origin.conversation === conversation
-  const stops = [
-    runner.on('message', (text, origin) => isHere(origin) && tell('text', text)),
-    runner.on('toolCall', (call, origin) => isHere(origin) && tell('call', shown(call))),
-    runner.observe('toolProgress', (step, origin) => isHere(origin) && tell('progress', step)),
-    runner.observe('gateOpened', (gate, origin) => isHere(origin) && tell('gate', gate)),
-  ]
-  try {
-    const outcome = await runner.run({ conversation, message, signal: abort.signal })
-    tell('end', { status: outcome.status, reason: outcome.reason, gates: outcome.gates })
-  } catch (error) {
-    // Only what cannot even begin is thrown; everything else is an outcome.
-    const isBusy = isBobbinError(error, 'E_CONVERSATION_BUSY')
-    tell('end', { status: isBusy ? 'busy' : 'failed' })
-  } finally {
-    for (const stop of stops) stop()
-    await told
-    res.end()
-  }
-}
+/** A turn as server-sent events. A browser that leaves does not end it. */
+const turn = (/** @type {string} */ conversation, /** @type {string} */ message) =>
+  feedResponse(runner.run({ conversation, message }))
 // #endregion turn
+
+// #region follow
+/**
+ * The events after those that the browser has: an `EventSource` sends the id of the last one as `Last-Event-ID`. The
+ * turn may run in any process that has the store.
+ *
+ * @param {string} conversation
+ * @param {string | undefined} lastEventId
+ */
+const follow = (conversation, lastEventId) =>
+  feedResponse(
+    runner.follow({ conversation, ...(lastEventId !== undefined && { after: lastEventId }) }),
+  )
+// #endregion follow
+
+// #region stop
+/** Ends the turn that runs, in whatever process. */
+const stop = async (/** @type {string} */ conversation) =>
+  Response.json((await runner.stop({ conversation })) ?? {})
+// #endregion stop
 
 // #region shown
 /**
@@ -121,33 +112,40 @@ async function history(conversation) {
 async function decide(/** @type {string} */ conversation, answer) {
   try {
     const outcome = await runner.resume({ conversation, decisions: [answer] })
-    return { code: 200, body: { status: outcome.status, text: outcome.text } }
+    return Response.json({ status: outcome.status, text: outcome.text })
   } catch (error) {
     if (!isBobbinError(error)) throw error
     // Decided already, expired, about something else, or arguments that do not fit: nothing was decided.
-    return { code: 409, body: { error: error.code, message: error.message } }
+    return Response.json({ error: error.code, message: error.message }, { status: 409 })
   }
 }
 // #endregion decide
 
+// #region server
 const server = createServer((req, res) => {
   respond(req, res).catch(() => res.destroy())
 })
-/** @param {import('node:http').IncomingMessage} req @param {import('node:http').ServerResponse} res */
+
+/** Sends a `Response` with Node's own server. @param {import('node:http').IncomingMessage} req @param {import('node:http').ServerResponse} res */
 async function respond(req, res) {
+  const { status, headers, body } = await answerTo(req)
+  res.writeHead(status, Object.fromEntries(headers))
+  if (body === null) res.end()
+  // A browser that leaves ends its stream, and with it the reading of the feed.
+  else await pipeline(Readable.fromWeb(/** @type {any} */ (body)), res)
+}
+// #endregion server
+
+/** @param {import('node:http').IncomingMessage} req */
+async function answerTo(req) {
   const [, conversation = '', what] = (req.url ?? '').split('/')
-  if (req.method === 'GET') {
-    res.end(JSON.stringify(await history(conversation)))
-    return
-  }
+  if (what === 'feed') return follow(conversation, req.headers['last-event-id']?.toString())
+  if (req.method === 'GET') return Response.json(await history(conversation))
   const body = /** @type {any} */ (await json(req))
-  if (what === 'turns') {
-    await streamTurn(res, conversation, body.message)
-    return
-  }
+  if (what === 'turns') return turn(conversation, body.message)
+  if (what === 'stop') return stop(conversation)
   // Who asks is for your own sign-in to say, never for the body.
-  const decided = await decide(conversation, { ...body, decidedBy: 'bob' })
-  res.writeHead(decided.code).end(JSON.stringify(decided.body))
+  return decide(conversation, { ...body, decidedBy: 'bob' })
 }
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
@@ -157,32 +155,47 @@ const url = `http://127.0.0.1:${port}/trip`
 const post = async (path, body) =>
   (await fetch(`${url}/${path}`, { method: 'POST', body: JSON.stringify(body) })).text()
 
-// A turn, streamed.
-const streamed = await post('turns', { message: 'Read three pages.' })
-const names = Array.from(streamed.matchAll(/^event: (\w+)$/gm), ([, name]) => name)
-assert.deepEqual(names, [
-  ...['call', 'progress', 'progress', 'progress', 'call'],
-  ...['text', 'end'],
-])
-assert.match(streamed, /"status":"completed"/)
-
-// A browser that leaves in the middle.
-const leaving = httpRequest(`${url}/turns`, { method: 'POST' })
-leaving.on('error', () => {})
-leaving.end(JSON.stringify({ message: 'Read a thousand.' }))
-const [reply] = await once(leaving, 'response')
-for await (const chunk of reply) if (`${chunk}`.includes('progress')) break
-leaving.destroy()
-
-// The next request comes at once: the turn before it may take a moment to settle what it began.
-let asked = ''
-for (let attempt = 0; attempt < 100 && !asked.includes('"suspended"'); attempt++) {
-  asked = await post('turns', { message: 'Send them to ann.' })
-  if (asked.includes('"busy"')) await new Promise((resolve) => setTimeout(resolve, 20))
+/** The events in a response, until there are `most`. @param {Response} response */
+async function eventsIn(response, most = Number.POSITIVE_INFINITY) {
+  /** @type {any[]} */
+  const events = []
+  let text = ''
+  for await (const piece of response.body ?? []) {
+    text += new TextDecoder().decode(piece)
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const [, id, data] = /^id: (.+)\ndata: (.+)$/.exec(block) ?? []
+      if (data !== undefined) events.push({ id, ...JSON.parse(data) })
+    }
+    if (events.length >= most) break // the browser leaves
+  }
+  return events
 }
-assert.match(asked, /"status":"suspended"/)
-const askedNames = Array.from(asked.matchAll(/^event: (\w+)$/gm), ([, name]) => name)
-assert.deepEqual(askedNames, ['call', 'gate', 'end'])
+/** @param {string} message */
+const ask = (message) =>
+  fetch(`${url}/turns`, { method: 'POST', body: JSON.stringify({ message }) })
+
+// A turn, streamed.
+const streamed = await eventsIn(await ask('Read three pages.'))
+const told = streamed.filter(({ position }) => position.endsWith('.0')).map(({ type }) => type)
+assert.deepEqual(told.slice(0, 2), ['turnStart', 'message'])
+assert.equal(streamed.filter(({ type }) => type === 'progress').length, 3)
+assert.equal(streamed.at(-1).status, 'completed')
+
+// A browser that loses its connection in the middle, and comes back with the id of the last event.
+const seen = await eventsIn(await ask('Read a thousand.'), 6)
+const back = await fetch(`${url}/feed`, { headers: { 'last-event-id': seen.at(-1).id } })
+const missed = eventsIn(back)
+assert.deepEqual(await (await fetch(`${url}/stop`, { method: 'POST', body: '{}' })).json(), {
+  turnId: seen[0].turnId,
+})
+assert.equal((await missed).at(-1).status, 'aborted')
+
+// A turn that waits for a person.
+const asked = await eventsIn(await ask('Send them to ann.'))
+assert.equal(asked.at(-1).status, 'suspended')
+assert.ok(asked.some(({ type }) => type === 'gateOpened'))
 
 // A person decides, once.
 const [gate] = await store.openGates('trip')

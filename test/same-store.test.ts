@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isBobbinError } from '../src/core/error/error.ts'
 import type { NewEntry } from '../src/store/entry.ts'
+import type { Gate } from '../src/store/gate.ts'
 import { memoryStore } from '../src/store/memory/memory-store.ts'
 import type { ConversationInfo, ConversationQuery, EntryFilter, Store } from '../src/store/store.ts'
 import { sqliteStore } from '../src/stores/sqlite/index.ts'
@@ -118,10 +119,25 @@ const change: fc.Arbitrary<Act> = fc.oneof(
   fc.nat(9_000).map((ms): Act => [`wait ${ms}`, (_, clock) => clock.advance(ms)]),
 )
 
+/** All open gates, page by page. */
+async function allGates(store: Store, conversation: string | undefined, limit: number) {
+  const gates: Gate[] = []
+  for (let pages = 0; pages < 1000; pages++) {
+    const after = gates.at(-1)
+    const page = await store.openGates(conversation, { limit, ...(after && { after }) })
+    gates.push(...page)
+    if (page.length < limit) break
+  }
+  return gates
+}
+
 const question: fc.Arbitrary<Act> = fc.oneof(
   filter.map((by): Act => [`find ${JSON.stringify(by)}`, (store) => findAll(store, by)]),
   filter.map((by): Act => [`count ${JSON.stringify(by)}`, (store) => store.count(by)]),
   fc.option(name, { nil: undefined }).map((c): Act => [`gates ${c}`, (s) => s.openGates(c)]),
+  fc
+    .tuple(fc.option(name, { nil: undefined }), fc.integer({ min: 1, max: 3 }))
+    .map(([c, limit]): Act => [`gates ${c} by ${limit}`, (s) => allGates(s, c, limit)]),
   fc
     .option(name, { nil: undefined })
     .map((c): Act => [`digests ${c}`, (store) => collected(store.digests(c))]),

@@ -63,6 +63,8 @@ export type GateState = 'pending' | GateVerdict | 'consumed' | 'expired' | 'aban
 
 /** A decision that a turn waits for: a row in the store that changes by compare-and-set. */
 export interface Gate extends GateRequest {
+  /** Why it waits, and the ways out, in one sentence for people. It is not stored; `because` is the code. */
+  readonly why: string
   readonly conversation: string
   readonly turnId: string
   readonly openedAt: number

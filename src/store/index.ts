@@ -76,6 +76,7 @@ export type {
   EntryPage,
   EntryQuery,
   FoundEntry,
+  GatePage,
   ImportOptions,
   ImportReport,
   Lease,

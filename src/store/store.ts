@@ -69,10 +69,10 @@ export interface RunnerStore {
   gate(conversation: string, id: string): Promise<Gate | undefined>
   /**
    * Gates that wait for a decision or for their use, of one conversation or of all, in the order in which they
-   * were opened; at most 1,000. In the list of all, the gate of a turn inside a call is there once: as the gate of the
-   * outermost turn that waits for it.
+   * were opened; a page of at most 1,000. In the list of all, the gate of a turn inside a call is there once: as the
+   * gate of the outermost turn that waits for it.
    */
-  openGates(conversation?: string): Promise<readonly Gate[]>
+  openGates(conversation?: string, page?: GatePage): Promise<readonly Gate[]>
   /**
    * Decides a pending gate by compare-and-set, from any process, without an epoch. Rejects with `E_GATE_STATE` if
    * it is already decided, closed or expired, or has another digest, and with `E_NOT_FOUND` if it does not exist. The
@@ -118,6 +118,14 @@ export interface Store extends RunnerStore {
   ): Promise<ImportReport>
   /** Frees files and connections; the store cannot be used afterwards. */
   close(): Promise<void>
+}
+
+/** Which page of open gates to read. */
+export interface GatePage {
+  /** The last gate of the page before, also if it was closed meanwhile; its id is enough if a conversation is given. */
+  readonly after?: string | Pick<Gate, 'conversation' | 'id'>
+  /** 1,000 unless given. */
+  readonly limit?: number
 }
 
 /** Where and when an append was stored. */

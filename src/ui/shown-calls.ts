@@ -91,13 +91,14 @@ export class ShownCalls {
   }
 
   #gateChunk(gate: Gate): UiChunk {
-    const { id, kind, state, digest, expiresAt, toolCallId, tool, args, context, decision } = gate
+    const { id, kind, why, state, digest, expiresAt, toolCallId, tool, args } = gate
+    const { context, decision } = gate
     const url = context?.['url']
     const call = toolCallId !== undefined && {
       toolCallId: this.#shown.get(toolCallId) ?? toolCallId,
     }
     const data: UiGate = {
-      ...{ id, kind, state, digest, expiresAt, ...call },
+      ...{ id, kind, why, state, digest, expiresAt, ...call },
       ...(tool !== undefined && { tool }),
       ...(args !== undefined && { args }),
       ...(typeof url === 'string' && { url }),

@@ -93,7 +93,8 @@ export type UiDataChunk =
   | { readonly type: 'data-warning'; readonly data: UiWarning; readonly transient: true }
 
 /** A gate as a page shows it. */
-export interface UiGate extends Pick<Gate, 'id' | 'kind' | 'state' | 'digest' | 'expiresAt'> {
+export interface UiGate
+  extends Pick<Gate, 'id' | 'kind' | 'why' | 'state' | 'digest' | 'expiresAt'> {
   readonly toolCallId?: string
   readonly tool?: string
   readonly args?: JsonValue

@@ -13,6 +13,11 @@ const bobbin = inRoot('dist', 'cli', 'main.js')
 const cwd = mkdtempSync(join(tmpdir(), 'bobbin-cli-'))
 const env = { PATH: process.env['PATH'], TERM: 'xterm-256color', USER: 'tester' }
 const PROMPT = '[l]ater: '
+/** Why a call waits, as a terminal of 100 columns shows it. */
+const WHY = [
+  '  This call waits because its tool asks for an approval: approve or deny it, or change the',
+  '  `approval` of the tool.',
+]
 const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 const CTRL_U = '\u0015'
@@ -61,7 +66,7 @@ describe('bobbin run in a terminal', () => {
     expect(screen).toContain(
       [
         '? Allow roll_back {"service":"checkout","to":"5.11.3"}',
-        '  Its tool asks for an approval.',
+        ...WHY,
         '  [y]es, [n]o, [e]dit the arguments, [l]ater: y',
         '✓ roll_back service=checkout to=5.11.3',
       ].join('\n'),
@@ -76,7 +81,8 @@ describe('bobbin run in a terminal', () => {
     expect(timeless(screen).split('\n')).toEqual([
       '> pay',
       '? Allow pay {"amount":7}',
-      '  Its tool asks for an approval.',
+      '  This call waits because its tool asks for an approval:',
+      '  approve or deny it, or change the `approval` of the tool.',
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: l',
       '─'.repeat(60),
       'suspended in TIME: 0 calls (none)',
@@ -153,14 +159,14 @@ describe('bobbin chat in a terminal', () => {
       'You said hello.',
       '> pay',
       '? Allow pay {"amount":7}',
-      '  Its tool asks for an approval.',
+      ...WHY,
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
       '  as JSON: {"amount":"x"}',
       '! `args` of the decision on gate `ID` do not fit the tool:',
       '`amount`: Instance type "string" is invalid. Expected "number". Nothing was decided; send it again,',
       'corrected.',
       '? Allow pay {"amount":7}',
-      '  Its tool asks for an approval.',
+      ...WHY,
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: e',
       '  as JSON: {"amount":9}',
       '~ pay amount=7 edited TIME',
@@ -170,7 +176,7 @@ describe('bobbin chat in a terminal', () => {
       'That is ok.',
       '> pay',
       '? Allow pay {"amount":7}',
-      '  Its tool asks for an approval.',
+      ...WHY,
       '  [y]es, [n]o, [e]dit the arguments, [l]ater: n',
       '⊘ pay amount=7 denied TIME',
       '  Denied: a person or a policy declined this call. It was not run.',

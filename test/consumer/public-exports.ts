@@ -72,6 +72,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'EntryKind',
       'EntryOf',
       'EntryPage',
+      'GatePage',
       'EntryQuery',
       'EntryRow',
       'EntryText',

@@ -181,6 +181,14 @@ const STORE: readonly WayIn[] = [
     ...CONVERSATION,
   ),
   way(
+    'store.openGates(conversation, page)',
+    on((store, page) => store.openGates('c', page)),
+    'undefined',
+    'object',
+    'date',
+    'map',
+  ),
+  way(
     'store.decideGate',
     on((store, decision) => store.decideGate('c', 'g', decision)),
   ),

@@ -12,6 +12,7 @@ const gateFrom = (from: Gate['from']): Gate => ({
   turnId: 't',
   kind: 'approval',
   from,
+  why: 'It waits: decide.',
   tool: 'pay',
   args: { euros: 5 },
   digest: 'd',

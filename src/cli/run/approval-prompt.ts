@@ -13,18 +13,6 @@ const TRIES = 5
 /** Decides a gate; `undefined` leaves it open. */
 export type Decide = (gate: Gate) => Promise<GateAnswer | undefined>
 
-const CAUSES: Readonly<Record<string, string>> = {
-  tool: 'Its tool asks for an approval.',
-  trust: 'It writes, and the conversation holds text from strangers.',
-  effect: 'Its tool does not declare its effect, and the policy is strict.',
-}
-
-/** Why a gate waits. */
-const causeText = ({ because, kind }: Gate) =>
-  because === undefined
-    ? `The provider asks for ${kind === 'link' ? 'consent' : 'approval'}.`
-    : (CAUSES[because] ?? '')
-
 /** What a gate asks, on one line. */
 export function gateLine({ args = {}, tool, kind }: Gate, paint: Paint): string {
   const shown = visibleText(JSON.stringify(args))
@@ -39,7 +27,7 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
     const mayEdit = gate.from === 'runner'
     const screen = new Screen(io)
     screen.line(gateLine(gate, paint))
-    screen.line(`  ${paint.dim(causeText(gate))}`)
+    screen.line(`  ${paint.dim(gate.why)}`)
     const ask = createInterface({
       input: io.stdin,
       output: io.stdout.stream as NodeJS.WritableStream,

@@ -1,12 +1,13 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Gate, NewGateDecision } from '../gate.ts'
+import { columnText } from '../rows/entry-text.ts'
 import { decidedGate, decodeGate, encodeGate, gateAt } from '../rows/gate-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
-import { conversationId, textColumn } from '../rows/store-input.ts'
+import { conversationId, memberOf, pageSize, textColumn } from '../rows/store-input.ts'
 import type { GateRow } from '../rows/store-rows.ts'
-import type { Store } from '../store.ts'
-import { gateState, notFound } from '../store-errors.ts'
-import { sameGates, withoutOriginals } from './same-gates.ts'
+import type { GatePage, Store } from '../store.ts'
+import { gateState, invalidInput, notFound } from '../store-errors.ts'
+import { gatesOnce, sameGates } from './same-gates.ts'
 
 const MAX_GATES = 1000
 /** States only move forward, so a race can be lost once. More losses mean an inconsistent database. */
@@ -24,14 +25,16 @@ export function createGates(
       return row && gateAt(decodeGate(row), clock.now())
     },
 
-    async openGates(conversation) {
-      const rows = await driver.gates({
-        ...(conversation !== undefined && { conversation: conversationId(conversation) }),
-        open: true,
-        limit: MAX_GATES,
-      })
-      const gates = rows.map((row) => gateAt(decodeGate(row), clock.now()))
-      return conversation === undefined ? withoutOriginals(gates) : gates
+    async openGates(conversation, page = {}) {
+      const { after, limit = MAX_GATES } = memberOf(page, 'options')
+      const size = pageSize(limit)
+      const where = conversation !== undefined && { conversation: conversationId(conversation) }
+      const query = { ...where, open: true, limit: size }
+      const start = after === undefined ? undefined : await lastSeen(driver, after, conversation)
+      const rows = where
+        ? await driver.gates({ ...query, ...(start && { after: start }) })
+        : await gatesOnce(driver, query, start)
+      return rows.map((row) => gateAt(decodeGate(row), clock.now()))
     },
 
     async decideGate(conversation, id, decision) {
@@ -48,6 +51,27 @@ export function createGates(
       return decided.find(isAsked) as Gate
     },
   }
+}
+
+/** The gate after which a page begins. It must be known: a page that is empty by mistake would hide open gates. */
+async function lastSeen(
+  driver: StoreDriver,
+  after: GatePage['after'],
+  conversation: string | undefined,
+): Promise<GateRow> {
+  const given: unknown = typeof after === 'string' ? { conversation, id: after } : after
+  const isNamed = typeof given === 'object' && given !== null
+  const place = (isNamed ? given : {}) as { readonly conversation?: unknown; readonly id?: unknown }
+  if (typeof place.id !== 'string' || typeof place.conversation !== 'string') {
+    throw invalidInput(
+      'after',
+      'must be the last gate of the page before, or its id if a conversation is given',
+    )
+  }
+  const name = conversationId(place.conversation, 'after.conversation')
+  const row = await driver.gate(name, columnText(place.id))
+  if (row === undefined) throw notFound('gate', place.id)
+  return row
 }
 
 async function decideOne(

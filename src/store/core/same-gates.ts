@@ -1,7 +1,7 @@
 import type { Gate } from '../gate.ts'
 import { columnText } from '../rows/entry-text.ts'
 import { decodeGate } from '../rows/gate-row.ts'
-import type { StoreDriver } from '../rows/store-driver.ts'
+import type { GateQuery, StoreDriver } from '../rows/store-driver.ts'
 import { isConversationName } from '../rows/store-input.ts'
 import type { GateRow } from '../rows/store-rows.ts'
 
@@ -27,12 +27,47 @@ export function originalPlace({ context }: Pick<Gate, 'context'>): GatePlace | u
 
 const nameOf = ({ conversation, gate }: GatePlace) => `${conversation}\n${gate}`
 
-/** Leaves out originals whose copies are listed: both are one decision. */
-export function withoutOriginals(gates: readonly Gate[]): readonly Gate[] {
-  const originals = gates.flatMap((gate) => originalPlace(gate) ?? [])
-  if (originals.length === 0) return gates
-  const listed = new Set(originals.map(nameOf))
-  return gates.filter(({ conversation, id }) => !listed.has(nameOf({ conversation, gate: id })))
+/** A page of the gates of all conversations, without originals that have an open copy: both are one decision. */
+export async function gatesOnce(
+  driver: StoreDriver,
+  query: GateQuery,
+  after: GateRow | undefined,
+): Promise<readonly GateRow[]> {
+  const copied = originalsAround(driver)
+  const page: GateRow[] = []
+  for (let start = after; ; ) {
+    const rows = await driver.gates({ ...query, ...(start && { after: start }) })
+    const isLast = rows.length < query.limit
+    // A copy is opened after its original: the last rows hold all copies that are left.
+    const here = originalsOf(rows)
+    for (const row of rows) {
+      const { conversation, id } = decodeGate(row)
+      const name = nameOf({ conversation, gate: id })
+      const isCopied = here.has(name) || (!isLast && (await copied(conversation, name)))
+      if (!isCopied) page.push(row)
+      if (page.length === query.limit) return page
+    }
+    if (isLast) return page
+    start = rows.at(-1)
+  }
+}
+
+const originalsOf = (rows: readonly GateRow[]): ReadonlySet<string> =>
+  new Set(rows.flatMap((row) => originalPlace(decodeGate(row)) ?? []).map(nameOf))
+
+/** Tells whether a gate has an open copy in a conversation around its own; reads each of these once. */
+function originalsAround(driver: StoreDriver) {
+  const known = new Map<string, Promise<ReadonlySet<string>>>()
+  const originalsIn = async (conversation: string) =>
+    originalsOf(await driver.gates({ conversation, open: true, limit: MAX_GATES }))
+  return async (conversation: string, name: string): Promise<boolean> => {
+    for (const around of namesAround(conversation)) {
+      const originals = known.get(around) ?? originalsIn(around)
+      known.set(around, originals)
+      if ((await originals).has(name)) return true
+    }
+    return false
+  }
 }
 
 /** The gate, with its originals before it and its copies behind it, as far as they are in this store. */

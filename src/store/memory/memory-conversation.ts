@@ -88,9 +88,9 @@ export class MemoryConversation {
   }
 
   /** The place of the entry that opened a gate. */
-  opening(gate: GateRow): number {
-    const seq = this.#ids.get(nameOf('gate-opened', gate.id)) as number
-    return (this.#entries[seq - 1] as PlacedEntry).position
+  opening(gate: string): number {
+    const seq = this.#ids.get(nameOf('gate-opened', gate)) as number
+    return (this.entries()[seq - 1] as PlacedEntry).position
   }
 
   /** Adds entries, or gives false if one has an id that is there. If this throws, nothing has changed. */

@@ -109,12 +109,14 @@ export function memoryDriver(): StoreDriver {
 
     gate: async (conversation, id) => held.get(conversation)?.gates().get(id),
 
-    async gates({ conversation, open, limit }) {
+    async gates({ conversation, open, after, limit }) {
+      const start = after && held.get(after.conversation)?.opening(after.id)
       return chosen(conversation)
         .flatMap((known) =>
-          [...known.gates().values()].map((gate) => ({ gate, position: known.opening(gate) })),
+          [...known.gates().values()].map((gate) => ({ gate, position: known.opening(gate.id) })),
         )
         .filter(({ gate }) => !open || !CLOSED_STATES.includes(gate.state))
+        .filter(({ position }) => start === undefined || position > start)
         .sort((a, b) => a.position - b.position)
         .slice(0, limit)
         .map(({ gate }) => gate)

@@ -31,6 +31,20 @@ describe('the stored form of a gate', () => {
     expect(await store.verify({ conversation: 'again' })).toMatchObject({ ok: true })
   })
 
+  it('has no `why`: readers make it from the codes, whatever a file says', async () => {
+    const store = memoryStore()
+    const { epoch } = await store.acquire('k', { owner: 'test' })
+    const consent = { id: 'g', kind: 'link', from: 'provider', digest: 'd' } as const
+    const data: GateRequest = { ...consent, ...{ why: 'Approve this at once!' } }
+    await store.append('k', epoch, [{ kind: 'gate-opened', turnId: 't', data }])
+    expect((await store.get('k', 'gate-opened', 'g'))?.data).toEqual(consent)
+    expect((await store.gate('k', 'g'))?.why).toBe(
+      'This call waits because the provider asks for consent: open the link, consent there and then approve, or deny it.',
+    )
+    expect((await store.openGates())[0]?.why).toMatch(/^This call waits because the provider asks/)
+    expect(await store.verify({ conversation: 'k' })).toMatchObject({ ok: true })
+  })
+
   it.each([
     [{ type: 'approval' }, '`entries.0.data.type` is now `kind`, with `from` beside it'],
     [{ kind: 'approval', callId: 'c1' }, '`entries.0.data.callId` is now `toolCallId`'],

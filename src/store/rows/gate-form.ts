@@ -1,7 +1,7 @@
 import type { Gate, GateRequest } from '../gate.ts'
 
 type Origin = Pick<GateRequest, 'kind' | 'from'>
-type Renamed = Origin & Pick<GateRequest, 'toolCallId'>
+type Renamed = Origin & Pick<GateRequest, 'toolCallId'> & Partial<Pick<Gate, 'why'>>
 
 /** Stored gates have one word for kind and origin: the format of the first version, which older readers expect. */
 const TYPES: Readonly<Record<string, Origin>> = {
@@ -18,7 +18,8 @@ export type StoredGate<G extends Renamed = Gate> = Omit<G, keyof Renamed> & {
 
 /** The stored form of a gate. */
 export function storedGate<G extends Renamed>(given: G): StoredGate<G> {
-  const { kind, from, toolCallId, ...gate } = given
+  // A reader makes `why` anew, so that its words can be improved.
+  const { kind, from, toolCallId, why: _, ...gate } = given
   const isSame = ([, origin]: readonly [string, Origin]) =>
     origin.kind === kind && origin.from === from
   const type = Object.entries(TYPES).find(isSame)?.[0] ?? kind

@@ -9,6 +9,7 @@ import {
   type GateState,
   type NewGateDecision,
 } from '../gate.ts'
+import { gateWhy } from '../gate-why.ts'
 import { gateState, invalidInput, storeCorrupt } from '../store-errors.ts'
 import { columnText } from './entry-text.ts'
 import { restoredGate, type StoredGate, storedGate } from './gate-form.ts'
@@ -31,7 +32,8 @@ export function decodeGate(row: GateRow): Gate {
   if (sha256Hex(row.body) !== row.digest) {
     throw storeCorrupt(`Gate \`${row.id}\``, 'its digest does not match')
   }
-  return restoredGate<Gate>(JSON.parse(row.body) as StoredGate)
+  const gate = restoredGate<Gate>(JSON.parse(row.body) as StoredGate)
+  return { ...gate, why: gateWhy(gate) }
 }
 
 /** The gate at `now`: it is expired if its time is over, also before an entry closes it. */
@@ -50,7 +52,8 @@ export function openedGate(
 ): Gate {
   const { now, ...where } = place
   const expiresAt = request.expiresAt ?? now + DEFAULT_GATE_MS
-  return { ...request, ...where, openedAt: now, expiresAt, state: 'pending' }
+  const why = gateWhy(request)
+  return { ...request, why, ...where, openedAt: now, expiresAt, state: 'pending' }
 }
 
 const ALREADY =

@@ -56,6 +56,8 @@ export interface StoreDriver {
 export interface GateQuery {
   readonly conversation?: string
   readonly open: boolean
+  /** Only gates that were opened after this one, which may be closed. */
+  readonly after?: Pick<GateRow, 'conversation' | 'id'>
   readonly limit: number
 }
 

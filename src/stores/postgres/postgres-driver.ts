@@ -208,11 +208,18 @@ export function postgresDriver(
         return row && gateRow(row)
       }),
 
-    gates: ({ conversation, open, limit }) =>
+    gates: ({ conversation, open, after, limit }) =>
       read('list gates', async (queries) => {
-        const parts = [open ? OPEN_GATE : 'true', ...(conversation ? ['c.id = $2'] : [])]
+        const values: (string | number)[] = [limit]
+        const parameter = (value: string) => `$${values.push(value)}`
+        const parts = [open ? OPEN_GATE : 'true']
+        if (conversation !== undefined) parts.push(`c.id = ${parameter(conversation)}`)
+        if (after !== undefined) {
+          parts.push(`e.position > (SELECT o.position FROM ${entries} o
+            JOIN ${conversations} a ON a.ref = o.conversation
+            WHERE a.id = ${parameter(after.conversation)} AND o.kind = 'gate-opened' AND o.id = ${parameter(after.id)})`)
+        }
         const sql = `${GATE} ${OPENING} WHERE ${parts.join(' AND ')} ORDER BY e.position LIMIT $1`
-        const values = conversation === undefined ? [limit] : [limit, conversation]
         return (await queries.rows(sql, values)).map(gateRow)
       }),
 

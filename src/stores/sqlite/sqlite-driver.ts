@@ -35,6 +35,8 @@ const DIALECT = {
   parameter: () => '?',
 } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
+const OPENED_AT = `(SELECT position FROM bobbin_entries
+  WHERE conversation = ${REF} AND kind = 'gate-opened' AND id = ?)`
 const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
 /** Null unless later entries were deleted: SQLite then continues from the last entry. */
 const NEXT_POSITION = `(SELECT used + 1 FROM bobbin_positions WHERE used > ${LAST_POSITION})`
@@ -178,13 +180,20 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         return row && gateRow(row)
       }),
 
-    gates: ({ conversation, open, limit }) =>
+    gates: ({ conversation, open, after, limit }) =>
       read('list gates', (sqlite) => {
-        const states = open ? OPEN_GATE : '1'
-        const inOne = conversation === undefined ? [] : [conversation]
-        const where = conversation === undefined ? states : `${states} AND c.id = ?`
-        const sql = `${GATE} ${OPENING} WHERE ${where} ORDER BY e.position LIMIT ?`
-        return rowsOf(sqlite.all(sql, [...inOne, limit]), gateRow)
+        const where = [open ? OPEN_GATE : '1']
+        const values: string[] = []
+        if (conversation !== undefined) {
+          where.push('c.id = ?')
+          values.push(conversation)
+        }
+        if (after !== undefined) {
+          where.push(`e.position > ${OPENED_AT}`)
+          values.push(after.conversation, after.id)
+        }
+        const sql = `${GATE} ${OPENING} WHERE ${where.join(' AND ')} ORDER BY e.position LIMIT ?`
+        return rowsOf(sqlite.all(sql, [...values, limit]), gateRow)
       }),
 
     replaceGate: (gate, expected) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GateVerdict, NewGateDecision } from '../../store/gate.ts'
+import type { Gate, GateVerdict, NewGateDecision } from '../../store/gate.ts'
 import { allEntries, rejectsWith, type StoreCheck, type StoreCheckContext } from './store-check.ts'
 import { storeSamples as sample } from './store-samples.ts'
 
@@ -25,6 +25,7 @@ export const storeGateChecks: readonly StoreCheck[] = [
         id: 'g',
         kind: 'approval',
         from: 'runner',
+        why: 'This call waits for a decision: approve or deny it.',
         tool: 'add',
         args: { n: 1 },
         digest: 'd'.repeat(64),
@@ -61,6 +62,33 @@ export const storeGateChecks: readonly StoreCheck[] = [
       assert.deepEqual(await ids('z'), ['m', 'b', 'a'])
       assert.deepEqual(await ids('a'), ['z', 'nul\0'])
       assert.deepEqual(await ids(), ['m', 'b', 'z', 'nul\0', 'a'])
+    },
+  },
+  {
+    name: 'lists open gates page by page, also after one that was closed meanwhile',
+    async run({ store }) {
+      const { epoch } = await store.acquire('z', { owner: 'test' })
+      const other = await store.acquire('a', { owner: 'test' })
+      const open = (id: string) => sample.gateOpened('t', id)
+      await store.append('z', epoch, [open('m'), open('b'), open('nul\0')])
+      await store.append('a', other.epoch, [open('b')])
+      await store.append('z', epoch, [open('a')])
+      const ids = (gates: readonly Gate[]) => gates.map(({ conversation, id }) => conversation + id)
+      const first = await store.openGates(undefined, { limit: 2 })
+      assert.deepEqual(ids(first), ['zm', 'zb'])
+      const last = first.at(-1) as Gate
+      await store.append('z', epoch, [sample.gateClosed('t', 'b', 'abandoned')])
+      const second = await store.openGates(undefined, { after: last, limit: 2 })
+      assert.deepEqual(ids(second), ['znul\0', 'ab'])
+      const third = await store.openGates(undefined, { after: second.at(-1) as Gate, limit: 2 })
+      assert.deepEqual(ids(third), ['za'])
+      assert.deepEqual(ids(await store.openGates('z', { limit: 1 })), ['zm'])
+      assert.deepEqual(ids(await store.openGates('z', { after: 'b' })), ['znul\0', 'za'])
+      assert.deepEqual(ids(await store.openGates('z', { after: 'nul\0', limit: 1 })), ['za'])
+      assert.deepEqual(ids(await store.openGates('a', { after: last })), ['ab'])
+      await rejectsWith('E_NOT_FOUND', store.openGates('z', { after: 'none' }))
+      await rejectsWith('E_INVALID_STORE_INPUT', store.openGates(undefined, { after: 'b' }))
+      await rejectsWith('E_INVALID_STORE_INPUT', store.openGates('z', { limit: 0 }))
     },
   },
   {
@@ -183,6 +211,11 @@ export const storeGateChecks: readonly StoreCheck[] = [
       }
       const listed = async () => (await store.openGates()).map(({ conversation }) => conversation)
       assert.deepEqual((await listed()).toSorted(), ['k', 'k/other'])
+      for (const limit of [1, 2]) {
+        const [first] = await store.openGates(undefined, { limit })
+        const more = await store.openGates(undefined, { after: first as Gate, limit })
+        assert.deepEqual([first?.conversation, more[0]?.conversation], ['k', 'k/other'])
+      }
       assert.equal((await store.openGates('k/r/s')).length, 1)
       const decided = await store.decideGate('k/r', at('k/r'), approval)
       assert.deepEqual([decided.conversation, decided.state], ['k/r', 'approved'])

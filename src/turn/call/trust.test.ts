@@ -184,14 +184,29 @@ describe('taint', () => {
 
   it('says on the gate why it waits: for the tool, for strangers, or for an effect', async () => {
     const causeOf = async (...played: Parameters<typeof play>) =>
-      (await play(...played)).outcome.gates.map(({ because }) => because)
+      (await play(...played)).outcome.gates.map(({ because, why }) => ({ because, why }))
     const steps = [[{ call: 'search' }], [write]]
-    expect(await causeOf(steps)).toEqual(['trust'])
-    expect(await causeOf([[write]], { effect: undefined, policy: 'strict' })).toEqual(['effect'])
+    expect(await causeOf(steps)).toEqual([
+      {
+        because: 'trust',
+        why: "This call waits because it writes, and the conversation holds text from strangers: approve or deny it, declare `trust: 'first-party'` on the tools whose output no stranger can write, or set `policy: 'open'` on the runner.",
+      },
+    ])
+    expect(await causeOf([[write]], { effect: undefined, policy: 'strict' })).toEqual([
+      {
+        because: 'effect',
+        why: 'This call waits because its tool does not declare its effect, and the policy is strict: approve or deny it, declare the `effect` of the tool, or set another `policy` on the runner.',
+      },
+    ])
     const tools = [sampleTool('write', () => 'x', { effect: 'write', approval: true })]
     const runner = new TurnRunner({ model: scriptedModel([[write]]), tools })
     const { gates } = await runner.run({ message: 'go' })
-    expect(gates).toMatchObject([{ because: 'tool' }])
+    expect(gates).toMatchObject([
+      {
+        because: 'tool',
+        why: 'This call waits because its tool asks for an approval: approve or deny it, or change the `approval` of the tool.',
+      },
+    ])
   })
 
   it('gates nothing under an open policy, and no reads or repeatable calls', async () => {

@@ -9,6 +9,8 @@ export interface ModelSettings {
   readonly params?: object
   readonly now?: () => number
   readonly maxResponseBytes?: number
+  /** Of protocols that take requests to cache. */
+  readonly cache?: boolean
   /** Of Claude alone. */
   readonly boundThinking?: boolean
 }

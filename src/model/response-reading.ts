@@ -8,12 +8,15 @@ import {
   type ReadReply,
   streamEvents,
   streamFrames,
+  streamLines,
   streamResponse,
 } from './stream-response.ts'
 import type { DecodeContext, Decoding, StreamDecoder, WireAdapter } from './wire/wire-adapter.ts'
 
 /** A protocol, and how the events of its streams are told apart. */
 type FramedAdapter = WireAdapter & Pick<ProviderDefinition, 'framing'>
+
+const STREAMED = { sse: streamResponse, json: streamLines, eventstream: streamFrames }
 
 /** Reads the response to one model call. It comes in one reply, or, if it is long, in several. */
 export class ResponseReading {
@@ -44,8 +47,7 @@ export class ResponseReading {
     }
     this.#decoder ??= this.#adapter.decodeStream(this.#context)
     if ('events' in reply) return streamEvents(reply.events, this.#decoder, this.#guard)
-    const streamed = this.#adapter.framing === 'eventstream' ? streamFrames : streamResponse
-    return streamed(reply.bytes, this.#decoder, this.#guard)
+    return STREAMED[this.#adapter.framing ?? 'sse'](reply.bytes, this.#decoder, this.#guard)
   }
 
   end(): readonly ModelEvent[] {

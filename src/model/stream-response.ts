@@ -1,5 +1,6 @@
 import { readFrames } from './event-frames.ts'
 import type { ModelEvent } from './events/model-event.ts'
+import { readLines } from './json-lines.ts'
 import type { ClientError } from './provider-failure.ts'
 import type { Whole } from './reply.ts'
 import type { ResponseGuard } from './response-guard.ts'
@@ -48,6 +49,21 @@ export async function* streamFrames(
   }
 }
 
+/** The same where each line is one JSON value. */
+export async function* streamLines(
+  source: ByteSource,
+  decoder: StreamDecoder,
+  guard: ResponseGuard,
+): EventBatches {
+  for await (const lines of readLines(guard.bytes(source))) {
+    const told: ModelEvent[] = []
+    for (const line of lines) {
+      for (const event of decoder.push(guard.parse(line), line)) told.push(event)
+    }
+    yield guard.pass(told)
+  }
+}
+
 /** The same for a client that parses the events itself. */
 export async function* streamEvents(
   events: AsyncIterable<unknown>,
@@ -64,7 +80,7 @@ export async function readReply(
   guard: ResponseGuard,
 ): Promise<ReadReply> {
   if (!response.ok) throw await failedResponse(response, guard)
-  const isWhole = /^application\/json\b/i.test(response.headers.get('content-type') ?? '')
+  const isWhole = /^application\/json\s*(;|$)/i.test(response.headers.get('content-type') ?? '')
   if (isStream && !isWhole) {
     if (response.body === null) throw broken('cut', 'it has no body')
     return { bytes: response.body }

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#hash'
 import { isBobbinError } from '../core/error/error.ts'
-import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { canonicalStringify } from '../core/json/canonical.ts'
 import { checkDefinition } from './define-provider.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
@@ -83,6 +83,7 @@ export function wireModel<Part extends object, Body extends object>(
       let next: Body | undefined = body
       for (let requests = 0; next !== undefined && requests < MAX_REQUESTS; requests++) {
         const reply = await options.send(next, sending)
+        checkReply(reply)
         const isRead = 'events' in reply || 'payload' in reply
         yield* reading.take(isRead ? reply : await readReply(reply, stream, guard))
         const { continuation } = reading
@@ -122,6 +123,11 @@ const NAMES = [
   'send',
 ] as const satisfies readonly (keyof WireModelOptions)[]
 
+const isListOrAbsent = (value: unknown) => value === undefined || Array.isArray(value)
+const isFlagOrAbsent = (value: unknown) => value === undefined || typeof value === 'boolean'
+const isSizeOrAbsent = (value: unknown) =>
+  value === undefined || (typeof value === 'number' && value >= 1)
+
 function checkOptions(options: unknown): void {
   requireOptions('wireModel', options, NAMES)
   const given = options as Readonly<Record<(typeof NAMES)[number], unknown>>
@@ -132,10 +138,30 @@ function checkOptions(options: unknown): void {
     ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
     ['cache', ['boolean', 'undefined'].includes(typeof given.cache), 'must be true or false'],
     ['modelFamily', given.modelFamily === undefined || isText(given.modelFamily), 'must be a text'],
+    ['params', given.params === undefined || isObject(given.params), 'must be an object'],
+    ['hostedTools', isListOrAbsent(given.hostedTools), 'must be a list of tools'],
+    ['stream', isFlagOrAbsent(given.stream), 'must be true or false'],
+    ['maxResponseBytes', isSizeOrAbsent(given.maxResponseBytes), 'must be a number, 1 or more'],
   ]
   for (const [name, isRight, rule] of tests) {
     if (!isRight) throw wrongInput('wireModel', name, rule)
   }
+}
+
+const isEvents = (value: unknown) =>
+  isIterable(value) || (isObject(value) && Symbol.asyncIterator in value)
+
+/** Refuses what `send` must not give. It would look like a provider that is out of reach, and be tried again. */
+function checkReply(reply: unknown): void {
+  const given: object = isObject(reply) ? reply : {}
+  const isReply =
+    'payload' in given ||
+    ('events' in given && isEvents(given.events)) ||
+    // A `fetch` of another make has a class of its own.
+    ('status' in given && 'headers' in given && 'body' in given)
+  if (isReply) return
+  const rule = 'must give a `Response`, `{ events }` with an async iterable, or `{ payload }`'
+  throw wrongInput('wireModel', 'send', rule)
 }
 
 function tellDigest(body: object, tell: NonNullable<ModelCallOptions['onRequest']>): void {

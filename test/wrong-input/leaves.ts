@@ -109,7 +109,7 @@ const TEXTS = ['text', 'empty text'] as const
 const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] = [
   ['api', 'text'],
   ['provider', 'text'],
-  ['version', 'text', 'number', 'NaN'],
+  ['version', 'text', 'number'],
   ...['detect', 'decode', 'decodeStream', 'encode', 'requestBody', 'errors'].map(
     (name) => [name, 'function'] as const,
   ),

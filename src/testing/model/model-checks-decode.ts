@@ -1,22 +1,41 @@
 import assert from 'node:assert/strict'
 import { isBobbinError } from '../../core/error/error.ts'
 import type { ProviderDefinition, WireFixture } from '../../model/provider-definition.ts'
-import { codecOf, decoded, type ModelCheck, sampled } from './model-check.ts'
+import { answered, codecOf, decoded, type ModelCheck, sampled } from './model-check.ts'
 import { JUNK } from './model-samples.ts'
 
 /** What must hold when payloads are read. */
 export const modelDecodeChecks: readonly ModelCheck[] = [
   {
-    name: 'has fixtures: a stream, and a history or a response',
-    run: ({ fixtures }) => {
+    name: 'has fixtures: a stream with a call, a response, and a history with its echo',
+    run: ({ definition, fixtures }) => {
+      const streams = fixtures.filter(({ kind }) => kind === 'stream')
+      const called = streams.filter((fixture) => decoded(definition, fixture).calls.length > 0)
+      assert.ok(called.length > 0, 'no fixture is a stream with a call')
       assert.ok(
-        fixtures.some(({ kind }) => kind === 'stream'),
-        'no fixture is a stream',
+        fixtures.some(({ kind }) => kind === 'response'),
+        'no fixture is a response',
       )
       assert.ok(
-        fixtures.some(({ kind }) => kind !== 'stream'),
-        'no fixture is a whole payload',
+        fixtures.some(({ kind, echo }) => kind === 'history' && echo !== undefined),
+        'no fixture is a history with `echo`',
       )
+    },
+  },
+  {
+    name: 'reads a whole response from its bytes, to its end',
+    run: async ({ definition, fixtures }) => {
+      const responses = fixtures.filter(({ kind }) => kind === 'response')
+      const finished = responses.filter((fixture) => decoded(definition, fixture).finish)
+      assert.ok(finished.length > 0 || responses.length === 0, 'no response has a `finish`')
+      for (const fixture of finished) {
+        const bytes = new TextEncoder().encode(JSON.stringify(fixture.payload))
+        const { finish, error } = await answered(definition, [bytes], { isStream: false })
+        assert.equal(error, undefined, `${fixture.title}: ${String(error)}`)
+        const types = finish?.items.map(({ type }) => type)
+        const expected = decoded(definition, fixture).finish?.items.map(({ type }) => type)
+        assert.deepEqual(types, expected, fixture.title)
+      }
     },
   },
   {

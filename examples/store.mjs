@@ -1,6 +1,6 @@
 // A store by itself: an append-only log with one writer, sealed turns, and what it does not keep.
 import assert from 'node:assert/strict'
-import { memoryStore, redactKeys, Tool, TurnRunner } from 'bobbin-adk'
+import { Message, memoryStore, redactKeys, Tool, ToolCall, TurnRunner } from 'bobbin-adk'
 import { z } from 'zod'
 
 // #region log
@@ -50,6 +50,19 @@ const runner = new TurnRunner({
 })
 const { conversation, toolCalls } = await runner.run({ message: 'Log in.' })
 assert.equal(toolCalls[0]?.args['password'], 'tape-and-thread')
+
+// #region history
+const { items, before } = await discreet.history({ conversation, limit: 20 })
+for (const item of items) {
+  if (Message.isMessage(item)) console.log(`${item.role}: ${item.content?.text}`)
+  if (ToolCall.isToolCall(item)) console.log(`${item.tool}: ${item.settlement}`)
+}
+assert.equal(before, undefined)
+// #endregion history
+assert.deepEqual(
+  items.map((item) => (ToolCall.isToolCall(item) ? item.tool : item.content?.text)),
+  ['Log in.', 'login', 'Logged in.'],
+)
 const kept = []
 for await (const entry of discreet.entries(conversation)) kept.push(JSON.stringify(entry))
 assert.match(kept.join('\n'), /"user":"ada"/)

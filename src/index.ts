@@ -145,7 +145,6 @@ export type {
   FeedWarning,
 } from './store/feed/feed-event.ts'
 export type { FollowInput } from './store/feed/follow.ts'
-export { comparePositions } from './store/feed/position.ts'
 export type { StopInput } from './store/feed/stop-turn.ts'
 export type {
   Gate,
@@ -155,6 +154,7 @@ export type {
   GateState,
 } from './store/gate.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
+export { comparePositions } from './store/position.ts'
 export { redactKeys } from './store/rows/redact-keys.ts'
 export type { Redact, RedactionTarget } from './store/rows/redaction.ts'
 export type { Store } from './store/store.ts'

@@ -159,6 +159,17 @@ const question: fc.Arbitrary<Act> = fc.oneof(
   fc
     .tuple(name, fc.integer({ min: 1, max: 6 }))
     .map(([c, from]): Act => [`entries ${c}`, (s) => collected(s.entries(c, { from }))]),
+  fc
+    .tuple(name, fc.integer({ min: 1, max: 3 }), fc.constantFrom(undefined, '3.0', '4.2', '9.0'))
+    .map(
+      ([conversation, limit, before]): Act => [
+        `history ${conversation} ${limit} ${before}`,
+        async (store) => {
+          const page = await store.history({ conversation, limit, ...(before && { before }) })
+          return JSON.stringify(page)
+        },
+      ],
+    ),
   name.map((c): Act => [`verify ${c}`, (store) => store.verify({ conversation: c })]),
 )
 

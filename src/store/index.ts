@@ -77,6 +77,8 @@ export type {
   EntryQuery,
   FoundEntry,
   GatePage,
+  HistoryPage,
+  HistoryQuery,
   ImportOptions,
   ImportReport,
   Lease,

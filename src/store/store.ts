@@ -1,5 +1,9 @@
 import type { JsonObject, PlainObject } from '../core/json/json.ts'
 import type { TrustTier } from '../core/trust.ts'
+import type { Message } from '../records/message.ts'
+import type { Thought } from '../records/thought.ts'
+import type { ToolCall } from '../records/tool-call.ts'
+import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { FeedDriver } from './feed-driver.ts'
@@ -101,6 +105,11 @@ export interface Store extends RunnerStore {
    * 64 members and 16 KB of JSON.
    */
   setMeta(conversation: string, patch: PlainObject): Promise<ConversationInfo>
+  /**
+   * A page of what was said and done, as records, oldest first: messages, thoughts and settled calls. The newest page costs
+   * the same in a long conversation as in a short one.
+   */
+  history(query: HistoryQuery): Promise<HistoryPage>
   /** Every digest, in blobs or on the spool, that stored records refer to: the live set of a sweep. */
   digests(conversation?: string): AsyncIterable<string>
 
@@ -195,6 +204,27 @@ export interface ConversationQuery {
   readonly after?: ConversationInfo | string
   /** 100 unless given, at most 1,000. */
   readonly limit?: number
+}
+
+/** Which page of the records of a conversation. */
+export interface HistoryQuery {
+  readonly conversation: string
+  /** `before` of another page, or the position of a feed event; the newest page unless given. */
+  readonly before?: string
+  /** How many records a page has; 50 unless given, at most 1,000. */
+  readonly limit?: number
+  /** Where larger bytes are; the store's own spool unless given. */
+  readonly spool?: SpoolStore
+  /** Artifact classes of the application, so that stored results become instances of them again. */
+  readonly artifacts?: readonly SpooledArtifactConstructor[]
+}
+
+/** One page of the records of a conversation. */
+export interface HistoryPage {
+  /** In the order in which they were stored, oldest first. */
+  readonly items: readonly (Message | Thought | ToolCall)[]
+  /** Pass it as `before` to get the page before this one; absent on the page that holds the first record. */
+  readonly before?: string
 }
 
 /** Which entries are meant; every member that is given must match. */

@@ -1,6 +1,6 @@
 import { requireOptions } from '../core/error/wrong-input.ts'
 import { followConversation, requireStore } from '../store/feed/follow-conversation.ts'
-import { positionAt } from '../store/feed/position.ts'
+import { positionAt } from '../store/position.ts'
 import { runningTurn } from '../store/feed/turn-chain.ts'
 import { conversationId } from '../store/rows/store-input.ts'
 import type { Store } from '../store/store.ts'

@@ -108,6 +108,8 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'GateRow',
       'GateState',
       'GateVerdict',
+      'HistoryPage',
+      'HistoryQuery',
       'ImportOptions',
       'ImportReport',
       'Intent',

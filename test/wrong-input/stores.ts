@@ -114,6 +114,26 @@ const STORE: readonly WayIn[] = [
     'object',
   ),
   way(
+    'store.history',
+    on((store, query) => store.history(query)),
+  ),
+  way(
+    'store.history({ conversation, before })',
+    on((store, before) => store.history({ conversation: 'c', before })),
+    'undefined',
+  ),
+  way(
+    'store.history({ conversation, spool })',
+    on((store, spool) => store.history({ conversation: 'c', spool })),
+    'undefined',
+  ),
+  way(
+    'store.history({ conversation, artifacts })',
+    on((store, artifacts) => store.history({ conversation: 'c', artifacts })),
+    'undefined',
+    'list',
+  ),
+  way(
     'store.setMeta',
     on((store, id) => store.setMeta(id, {})),
   ),

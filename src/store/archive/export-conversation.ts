@@ -1,13 +1,12 @@
 import { bytesToBase64 } from '../../core/base64.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
-import { Message } from '../../records/message.ts'
-import { spokenText } from '../../records/spoken-text.ts'
 import { spoolNotFound } from '../../spool/spool-errors.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { Entry, EntryOf, NewEntry } from '../entry.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { storedGate } from '../rows/gate-form.ts'
+import { itemMessage } from '../rows/item-message.ts'
 import type { Store } from '../store.ts'
 
 /** The version of the file; readers accept this and every earlier one. */
@@ -97,14 +96,11 @@ function travelling(entry: Entry): Travelling | undefined {
   return entry.kind === 'history-item' ? plainMessage(entry) : entry
 }
 
-/** Exports a message as plain text. Memories, retrievables and a provider's other items are left out. */
-function plainMessage({ v, turnId, time, data }: EntryOf<'history-item'>): Travelling | undefined {
-  if (data.type !== 'message' || data.role === 'system' || data.context) return undefined
-  const { id, role, parts, response } = data
-  const content = spokenText(parts)
-  if (content === '') return undefined
-  const message = new Message({ id, role, content, createdAt: time, ...(response && { response }) })
-  return { v, kind: 'message', turnId, time, data: message.toJSON() }
+/** Exports a message as plain text. */
+function plainMessage(entry: EntryOf<'history-item'>): Travelling | undefined {
+  const { v, turnId, time } = entry
+  const message = itemMessage(entry)
+  return message && { v, kind: 'message', turnId, time, data: message.toJSON() }
 }
 
 /** Leaves out opaque state, which only its provider may see again. */

@@ -38,6 +38,32 @@ async function digestsOf(store: Store, conversation?: string): Promise<string[]>
   return digests
 }
 
+describe('history', () => {
+  it('reads no more of a long conversation than its last page needs', async () => {
+    const driver = memoryDriver()
+    let read = 0
+    const texts: StoreDriver['texts'] = async (...range) => {
+      const rows = await driver.texts(...range)
+      read += rows.length
+      return rows
+    }
+    const { store, append } = await opened(createStore({ ...driver, texts }))
+    for (let turn = 0; turn < 20; turn++) {
+      const said = Array.from({ length: 250 }, (_, n): NewEntry[] => [
+        { kind: 'message', turnId: `t${turn}`, data: { ...greeting, id: `m${turn}.${n}` } },
+        { kind: 'note', turnId: `t${turn}`, data: { level: 'info', code: 'x', message: '' } },
+      ])
+      await append(said.flat())
+    }
+    const page = await store.history({ conversation: 'c', limit: 10 })
+    expect(page.items.map(({ id }) => id)).toEqual(
+      Array.from({ length: 10 }, (_, n) => `m19.${n + 240}`),
+    )
+    expect(page.before).toBe('9981.0')
+    expect(read).toBe(40)
+  })
+})
+
 describe('digests', () => {
   it('sorts what there is once, not for every page', { timeout: 20_000 }, async () => {
     const { store, append } = await opened()

@@ -25,10 +25,12 @@ import {
 import type { ConversationRow } from '../rows/store-rows.ts'
 import type { ConversationInfo, Store } from '../store.ts'
 import { invalidInput, notFound } from '../store-errors.ts'
+import { storedResults } from '../stored-results.ts'
 import { createAppend } from './create-append.ts'
 import { createGates } from './create-gates.ts'
 import { createLeases } from './create-leases.ts'
 import { nestedConversations } from './nested-conversations.ts'
+import { readHistory } from './read-history.ts'
 
 /** What every store takes. */
 export interface StoreOptions {
@@ -140,6 +142,16 @@ export function createStore(
       return infoOf(row, clock.now())
     },
 
+    async history(query) {
+      const { conversation, artifacts, ...page } = memberOf(query, 'query')
+      if (artifacts !== undefined && !isListOfClasses(artifacts)) {
+        throw invalidInput('artifacts', 'must be a list of artifact classes')
+      }
+      const row = await requireRow(conversation)
+      const results = storedResults(store, page.spool)
+      return readHistory(driver, row, page, { spool: results, ...(artifacts && { artifacts }) })
+    },
+
     async conversation(id) {
       const row = await driver.conversation(conversationId(id))
       return row && infoOf(row, clock.now())
@@ -236,6 +248,9 @@ function requireDriver(driver: StoreDriver): void {
     throw wrongInput('createStore', `driver.${missing}`, 'must be a function')
   }
 }
+
+const isListOfClasses = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'function')
 
 function infoOf(row: ConversationRow, now: number): ConversationInfo {
   const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row

@@ -1,11 +1,11 @@
 import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import type { Entry } from '../entry.ts'
+import { comparePlaces, type Place, placeOf, positionAt } from '../position.ts'
 import type { RunnerStore } from '../store.ts'
 import { contentOf } from './entry-content.ts'
 import type { FeedEvent } from './feed-event.ts'
 import type { Inbox } from './inbox.ts'
 import type { LiveFeed } from './live-feed.ts'
-import { comparePlaces, type Place, placeOf, positionAt } from './position.ts'
 
 /** Where a feed comes from: the log, and its live end. */
 export interface FeedSource {

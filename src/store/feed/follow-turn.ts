@@ -1,8 +1,8 @@
+import { type Place, positionAt } from '../position.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import type { FeedEvent } from './feed-event.ts'
 import { followFeed } from './follow.ts'
 import { Inbox } from './inbox.ts'
-import { type Place, positionAt } from './position.ts'
 
 /** Which turn, and the place before its first event; undefined while it has not begun. */
 interface FollowedTurn {

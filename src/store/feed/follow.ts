@@ -3,6 +3,7 @@ import { randomId } from '../../core/ids.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { FeedDriver } from '../feed-driver.ts'
+import { invalidPosition, type Place, placeOf, positionAt } from '../position.ts'
 import type { ConversationInfo, RunnerStore } from '../store.ts'
 import { notFound } from '../store-errors.ts'
 import { storedResults } from '../stored-results.ts'
@@ -10,7 +11,6 @@ import { Feed, type FeedSource } from './feed.ts'
 import type { FeedEvent, FeedWarning } from './feed-event.ts'
 import { type FeedTail, openTail } from './feed-tail.ts'
 import { Inbox } from './inbox.ts'
-import { invalidPosition, type Place, placeOf, positionAt } from './position.ts'
 
 /** Which conversation to follow, and from where. */
 export interface FollowInput {

@@ -1,5 +1,5 @@
+import { comparePlaces, type Place, positionAt } from '../position.ts'
 import type { FeedContent, FeedEvent } from './feed-event.ts'
-import { comparePlaces, type Place, positionAt } from './position.ts'
 
 /** Receives the events of a conversation while they happen. It must not throw. */
 export interface FeedReader {

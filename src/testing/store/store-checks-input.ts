@@ -26,6 +26,7 @@ const filtered = (name: keyof EntryFilter): Record<string, Act> => ({
 const WHOLE_NUMBERS: Readonly<Record<string, Act>> = {
   'entries from': (store, from) => collected(store.entries('c', { from })),
   'find limit': (store, limit) => store.find({ limit }),
+  'history limit': (store, limit) => store.history({ conversation: 'c', limit }),
   'conversations limit': (store, limit) => store.conversations({ limit }),
   'acquire leaseMs': (store, leaseMs) => store.acquire('new', { owner: 'test', leaseMs }),
   'renew leaseMs': (store, leaseMs) => store.renew('c', 1, leaseMs),
@@ -60,6 +61,7 @@ const NAMES: Readonly<Record<string, Act>> = {
   entries: (store, name) => collected(store.entries(name)),
   get: (store, name) => store.get(name, 'intent', 'id'),
   conversation: (store, name) => store.conversation(name),
+  history: (store, conversation) => store.history({ conversation }),
   setMeta: (store, name) => store.setMeta(name, {}),
   key: (store, name) => store.key(name),
   gate: (store, name) => store.gate(name, 'g'),

@@ -4,6 +4,7 @@ import { storeConversationChecks } from './store-checks-conversations.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeFeedChecks } from './store-checks-feed.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
+import { storeHistoryChecks } from './store-checks-history.ts'
 import { storeInputChecks } from './store-checks-input.ts'
 import { storeLeaseChecks } from './store-checks-leases.ts'
 import { storeLogChecks } from './store-checks-log.ts'
@@ -20,6 +21,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
     ...storeLogChecks,
     ...storeInputChecks,
     ...storeConversationChecks,
+    ...storeHistoryChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
     ...storeRetentionChecks,

@@ -1,4 +1,4 @@
-import { BobbinError } from '../../core/error/error.ts'
+import { BobbinError } from '../core/error/error.ts'
 
 /** A place in the feed of a conversation: the entry, and the count of streamed events after it. */
 export interface Place {

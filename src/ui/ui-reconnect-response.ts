@@ -1,7 +1,7 @@
 import { requireOptions } from '../core/error/wrong-input.ts'
 import { followConversation, requireStore } from '../store/feed/follow-conversation.ts'
-import { positionAt } from '../store/position.ts'
 import { runningTurn } from '../store/feed/turn-chain.ts'
+import { positionAt } from '../store/position.ts'
 import { conversationId } from '../store/rows/store-input.ts'
 import type { Store } from '../store/store.ts'
 import { type UiMessageOptions, uiMessageResponse } from './ui-message-response.ts'

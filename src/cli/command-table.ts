@@ -19,6 +19,16 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/chat.ts')).chat,
   },
   {
+    name: 'follow',
+    summary: 'show a conversation, and what happens in it in any process',
+    load: async () => (await import('./commands/follow.ts')).follow,
+  },
+  {
+    name: 'stop',
+    summary: 'stop the turn that runs in a conversation',
+    load: async () => (await import('./commands/stop.ts')).stop,
+  },
+  {
     name: 'calls',
     summary: 'list, show, draw or follow settled calls',
     load: async () => (await import('./commands/calls.ts')).calls,

@@ -125,7 +125,7 @@ export interface UiSteering {
   readonly text: string
 }
 
-/** Something that went wrong and was mended, such as a retry. */
+/** A problem that did not end the turn, such as a retry. */
 export interface UiWarning {
   readonly code: string
   readonly message: string

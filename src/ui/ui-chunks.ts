@@ -14,7 +14,7 @@ export class UiChunks {
   #texts = new OpenTexts()
   #calls = new ShownCalls(true)
   #isStarted = false
-  /** The model call whose step is open; `again` if it failed, and the next one takes its step. */
+  /** The model call whose step is open; if it failed, the next one takes its step. */
   #step: string | undefined
   #isAgain = false
   #hasQuestion = false
@@ -23,7 +23,7 @@ export class UiChunks {
     this.#version = version
   }
 
-  /** What the page is told about an event. Give it the events of a feed in order. */
+  /** The chunks of an event. Give it the events of a feed in order. */
   async take(event: FeedEvent): Promise<readonly UiChunk[]> {
     switch (event.type) {
       case 'turnStart':
@@ -60,7 +60,7 @@ export class UiChunks {
   #turnStart({ input, continues, turnId, conversation }: EventOf<'turnStart'>): UiChunk[] {
     const isNew = input === 'run'
     const messageMetadata = { conversation, turnId }
-    // The message goes on, also on the page.
+    // The page has the message already, and continues it.
     if (!isNew && this.#isStarted) return [{ type: 'message-metadata', messageMetadata }]
     this.#isStarted = true
     this.#hasQuestion = !isNew

@@ -42,7 +42,7 @@ const DONE = 'data: [DONE]\n\n'
 
 const line = (chunk: UiChunk): string => `data: ${JSON.stringify(chunk)}\n\n`
 
-/** What a page is told of a feed that broke. Its message may hold what a page must not see. */
+/** The error text of a feed that broke: its code only, because its message may hold what a page must not see. */
 function failure(error: unknown): string {
   return `The stream ended early (${isBobbinError(error) ? error.code : 'unknown'}).`
 }

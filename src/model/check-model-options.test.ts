@@ -59,6 +59,15 @@ describe('checkModelOptions', () => {
     }
   })
 
+  it.each(FACTORIES.filter(([name]) => name !== 'gemini'))(
+    'refuses a `cache` of %s that is neither true nor false',
+    (name, make, client) => {
+      expect(() => make({ client, model: 'm', cache: '5m' } as never)).toThrow(
+        `\`cache\` of \`${name}\` must be true or false, or be left out.`,
+      )
+    },
+  )
+
   it.each(FACTORIES)('refuses unknown options of %s', (name, make, client) => {
     expect(() => make({ client, model: 'm', max_tokens: 5 } as never)).toThrow(
       `\`max_tokens\` of \`${name}\` is not an option: put it under \`params\`, as in \`params: { max_tokens: … }\`.`,

@@ -40,7 +40,8 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   if (maxResponseBytes !== undefined && !isSize) {
     throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
   }
-  if (cache !== undefined && typeof cache !== 'boolean') {
+  const mayCache = kind.options?.includes('cache') ?? false
+  if (mayCache && cache !== undefined && typeof cache !== 'boolean') {
     throw invalid(kind, 'cache', 'must be true or false, or be left out')
   }
   const keyed = kind.takesKey && client === undefined ? KEY_OPTIONS : []

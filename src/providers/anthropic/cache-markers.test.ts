@@ -111,6 +111,14 @@ describe('cache markers', () => {
     expect(placesOf(bodyOf({ items }))).toEqual(['messages.0.content.0'])
   })
 
+  it('never stand on a blank text, which the wire refuses', () => {
+    const parts = ['Look', ' '].map((text) => ({ type: 'text', text }) as const)
+    const items: HistoryItem[] = [{ type: 'message', role: 'user', parts }]
+    const params = { system: [{ type: 'text', text: ' ' }] }
+    const places = placesOf(bodyOf({ items }, { params }))
+    expect(places).toEqual(['tools.1', 'system.0', 'messages.0.content.0'])
+  })
+
   it('never stand on a tool that is not loaded yet', () => {
     const hostedTools = [{ type: 'custom', name: 'late', input_schema: {}, defer_loading: true }]
     expect(placesOf(bodyOf({}, { hostedTools }).tools)).toEqual(['1'])

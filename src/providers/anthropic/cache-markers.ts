@@ -34,7 +34,8 @@ export function withCacheMarkers(body: Params): Params {
     marked[message] = withMarkerAt(messages[message] as UserMessage, at)
   }
   mark(ends[0])
-  const isTold = told !== undefined && told.length > 0 && isFree()
+  const end = told?.findLastIndex(isMarkable) ?? -1
+  const isTold = told !== undefined && end !== -1 && isFree()
   mark(ends[1])
   // A tool that is not loaded yet is no part of the prompt.
   const last = tools.findLastIndex((tool) => !('defer_loading' in tool && tool.defer_loading))
@@ -42,7 +43,7 @@ export function withCacheMarkers(body: Params): Params {
   return {
     ...body,
     ...(hasTools && { tools: withMarker(tools, last) }),
-    ...(isTold && { system: withMarker(told, told.length - 1) }),
+    ...(isTold && { system: withMarker(told, end) }),
     messages: marked,
   }
 }

@@ -39,6 +39,7 @@ describe('subAgent', () => {
     expect(textOf(outer, 1)).toContain('it was disk 7')
     const ids = (await store.conversations()).map(({ id }) => id)
     expect(ids).toEqual(['k', 'k/r1'])
+    expect(await store.conversations({ topLevel: true })).toMatchObject([{ id: 'k' }])
     const [start] = (await store.find({ conversation: 'k/r1', kind: 'turn-start' })).entries
     expect(start?.entry.data).toEqual({
       input: 'run',

@@ -71,6 +71,8 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['import', 'out.jsonl'],
   ['import', 'out.jsonl', '--as', `new${ESCAPES}`],
   ['import', `missing${ESCAPES}`],
+  ['follow', 'evil'],
+  ['stop', 'evil'],
   ['recover'],
   ['recover', 'evil'],
   ['recover', 'held'],

@@ -95,17 +95,20 @@ describe('context', () => {
     const start = await store.find({ kind: 'turn-start' })
     expect(start.entries[0]?.entry.data).toEqual({
       input: 'run',
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       context: { user: 'ana', tenant: '[redacted]' },
     })
     const lines: string[] = []
     for await (const line of store.export('a')) lines.push(line)
     expect(lines.join('')).not.toContain('ana')
     const forged = lines.map((line) =>
-      line.replace('{"input":"run"}', '{"input":"run","context":{"user":"root"}}'),
+      line.replace('"input":"run"', '"input":"run","context":{"user":"root"}'),
     )
+    expect(forged.join('')).toContain('root')
     await store.import(forged, { conversation: 'b' })
     const copies = await store.find({ conversation: 'b', kind: 'turn-start' })
-    expect(copies.entries[0]?.entry.data).toEqual({ input: 'run' })
+    expect(copies.entries[0]?.entry.data).toMatchObject({ input: 'run' })
+    expect(copies.entries[0]?.entry.data).not.toHaveProperty('context')
   })
 
   it.each([

@@ -44,8 +44,17 @@ export async function recoverTurn(scope: SubmitScope, seed: TurnSeed): Promise<T
   return outcome
 }
 
-/** Starts the messages at the head of the queue whose callers have died. */
+/** Starts the messages at the head of the queue whose callers have died. If the store fails, they wait for the next turn. */
 async function startDeadRows(scope: SubmitScope, seed: TurnSeed): Promise<void> {
+  try {
+    await startDead(scope, seed)
+  } catch (error) {
+    const { turnId, conversation } = seed
+    scope.buses.observed.emit('error', { error, where: 'open' }, { turnId, conversation })
+  }
+}
+
+async function startDead(scope: SubmitScope, seed: TurnSeed): Promise<void> {
   const { store, clock } = scope.settings
   const now = clock.now()
   const { queued = [] } = (await store.feed?.requests(seed.conversation, now)) ?? {}

@@ -54,7 +54,9 @@ function checkKey(
   kind: ClientKind,
   { apiKey, baseUrl, fetch }: { apiKey?: unknown; baseUrl?: unknown; fetch?: unknown },
 ): void {
-  if (typeof apiKey !== 'string' || apiKey === '') {
+  // A `fetch` of the user's own may add the key.
+  const isLeftOut = apiKey === undefined && fetch !== undefined
+  if (!isLeftOut && (typeof apiKey !== 'string' || apiKey === '')) {
     throw invalid(kind, 'apiKey', `must be a key, or give a client: \`client: ${kind.example}\``)
   }
   if (baseUrl !== undefined && (typeof baseUrl !== 'string' || !URL.canParse(baseUrl))) {

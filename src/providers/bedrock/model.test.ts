@@ -73,6 +73,14 @@ describe('bedrockConverse', () => {
     expect(JSON.stringify(bodies()[1])).toContain('reasoningContent')
   })
 
+  it('does not follow a redirect, and says so', async () => {
+    const { model } = await connectModel('bedrock-converse', [{ status: 307, body: {} }])
+    await expect(finishOf(model, REQUEST)).rejects.toMatchObject({
+      code: expect.stringMatching(/^E_PROVIDER_/),
+      message: expect.not.stringContaining('is not a function'),
+    })
+  })
+
   it('knows the error of a response that no client has read', () => {
     const error = { __type: 'com.amazon.bedrock#ThrottlingException', message: 'Slow down.' }
     const headers = new Headers({ 'retry-after': '2' })

@@ -29,7 +29,8 @@ export function watched(command: object, isStream: boolean, watch: SendContext['
     (next) => async (args) => {
       const result = await next(args)
       const received = result.response as Received
-      if (received.statusCode >= 400) {
+      // The client takes a redirect for an error too, and reads its body.
+      if (received.statusCode >= 300) {
         const bounded = watch(responseOf(received))
         received.body = new Uint8Array(await bounded.arrayBuffer())
       } else {

@@ -1,13 +1,21 @@
 import { patientFetch } from './watched-fetch.ts'
 
-/** A key of the Developer API. Requests go out by `fetch`, and responses are read as bytes. */
-export interface KeyConnection {
-  readonly apiKey: string
+/** A key of the Developer API, or a `fetch` that adds one. Responses are read as bytes. */
+export type KeyConnection = {
   /** Where the service is, without version; Google's when absent. */
   readonly baseUrl?: string
-  /** The platform's, without a limit on silence, when absent. */
-  readonly fetch?: typeof fetch
-}
+} & (
+  | {
+      readonly apiKey: string
+      /** The platform's, without a limit on silence, when absent. */
+      readonly fetch?: typeof fetch
+    }
+  | {
+      readonly apiKey?: undefined
+      /** Adds what the service asks for. */
+      readonly fetch: typeof fetch
+    }
+)
 
 const GOOGLE = 'https://generativelanguage.googleapis.com'
 
@@ -20,7 +28,10 @@ export function postWithKey(
 ): Promise<Response> {
   return fetch(`${baseUrl.replace(/\/+$/, '')}/v1beta/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-goog-api-key': apiKey },
+    headers: {
+      'content-type': 'application/json',
+      ...(apiKey !== undefined && { 'x-goog-api-key': apiKey }),
+    },
     body: JSON.stringify(body),
     // Another host must not get the key.
     redirect: 'error',

@@ -37,6 +37,20 @@ describe('gemini with a key', () => {
     expect(ours?.headers['x-goog-api-key']).toBe('k')
   })
 
+  it('takes a `fetch` in the place of a key', async () => {
+    const { server } = await connectModel('gemini', [answer])
+    const signed: typeof fetch = (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('authorization', 'Bearer token')
+      return fetch(input, { ...init, headers })
+    }
+    await finishOf(gemini({ fetch: signed, baseUrl: server.url, model: 'm' }), REQUEST)
+    const { headers } = server.requests[0] ?? {}
+    expect(headers).toMatchObject({ authorization: 'Bearer token' })
+    expect(headers).not.toHaveProperty('x-goog-api-key')
+    expect(() => gemini({ model: 'm' } as never)).toThrow('`apiKey` of `gemini` must be a key')
+  })
+
   it('uses the `fetch` that it is given, and lets no redirect take the key elsewhere', async () => {
     const asked: [string, RequestInit | undefined][] = []
     const fetch: typeof globalThis.fetch = async (input, init) => {

@@ -167,3 +167,15 @@ describe('geminiInteractions', () => {
     expect(bodies()[1]).toEqual(sent(true))
   })
 })
+
+describe('geminiInteractions with a client', () => {
+  it('reads a whole answer to a request for a stream', async () => {
+    const { body } = text('Rise.', 'completed')
+    const client = { interactions: { create: async () => ({ ...body, sdkHttpResponse: {} }) } }
+    const model = geminiInteractions({ client: client as never, model: name })
+    expect(await finishOf(model, REQUEST)).toMatchObject({
+      reason: 'stop',
+      items: [{ type: 'message', parts: [{ text: 'Rise.' }] }],
+    })
+  })
+})

@@ -62,12 +62,19 @@ function throughClient(client: ClientConnection['client']): Send {
     const options = signal === undefined ? {} : { signal }
     if (body.stream === true) {
       const streamed = { ...body, stream: true } as const
-      return { events: await client.interactions.create(streamed, options) }
+      const given: object = await client.interactions.create(streamed, options)
+      // A server that was asked to stream may still answer whole.
+      if (Symbol.asyncIterator in given) return { events: given as AsyncIterable<unknown> }
+      return { payload: withoutHttp(given) }
     }
-    const { sdkHttpResponse: _, ...payload } = await client.interactions.create(
-      { ...body, stream: false },
-      options,
-    )
-    return { payload }
+    return {
+      payload: withoutHttp(await client.interactions.create({ ...body, stream: false }, options)),
+    }
   }
+}
+
+/** The client adds what it knows of the connection. */
+function withoutHttp(given: object): object {
+  const { sdkHttpResponse: _, ...payload } = given as { readonly sdkHttpResponse?: unknown }
+  return payload
 }

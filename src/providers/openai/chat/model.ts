@@ -7,7 +7,7 @@ import { wireModel } from '../../../model/wire-model.ts'
 import { guardedOptions } from '../guarded-client.ts'
 import { chatWith } from './protocol.ts'
 import type { ChatParams } from './request.ts'
-import type { ChatQuirks } from './wire/quirks.ts'
+import { CHAT_QUIRKS, type ChatQuirks } from './wire/quirks.ts'
 import {
   CHAT_SERVERS,
   type ChatServerName,
@@ -50,6 +50,7 @@ export function openaiChat(options: ChatOptions): Model {
   })
   const { client, quirks, server, streaming = true, ...settings } = options
   if (server !== undefined && !isChatServer(server)) throw unknownServer(server)
+  checkQuirks(quirks)
   return wireModel(chatWith(quirksFor(server ?? serverAt(client.baseURL), quirks)), {
     ...settings,
     endpoint: client.baseURL,
@@ -63,8 +64,29 @@ export function openaiChat(options: ChatOptions): Model {
 function unknownServer(server: unknown): BobbinError {
   const names = Object.keys(CHAT_SERVERS).map((name) => `\`${name}\``)
   const rule = `must be one of ${names.join(', ')}, not \`${String(server)}\`; leave it out for any other server`
-  const message = `\`server\` of \`openaiChat\` ${rule}.`
-  return new BobbinError('E_INVALID_MODEL', message, { path: 'server', rule })
+  return invalid('server', rule)
+}
+
+const QUIRKS = [...Object.keys(CHAT_QUIRKS), 'exactIdLength']
+
+/** A misspelt rule would silently mean the default. */
+function checkQuirks(quirks: unknown): void {
+  if (quirks === undefined) return
+  if (typeof quirks !== 'object' || quirks === null) throw invalid('quirks', 'must be an object')
+  const stray = Object.keys(quirks).find((name) => !QUIRKS.includes(name))
+  if (stray !== undefined) {
+    throw invalid(`quirks.${stray}`, `is not a rule: use ${QUIRKS.join(', ')}`)
+  }
+  const { exactIdLength: exact = 9 } = quirks as { readonly exactIdLength?: unknown }
+  const isLength = typeof exact === 'number' && Number.isInteger(exact) && exact >= 8 && exact <= 64
+  if (!isLength) throw invalid('quirks.exactIdLength', 'must be a whole number from 8 to 64')
+}
+
+function invalid(path: string, rule: string): BobbinError {
+  return new BobbinError('E_INVALID_MODEL', `\`${path}\` of \`openaiChat\` ${rule}.`, {
+    path,
+    rule,
+  })
 }
 
 /** `gpt-5.4-2026-03-05` and `gpt-5.4` are one family. */

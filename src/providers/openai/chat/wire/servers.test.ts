@@ -7,7 +7,13 @@ import type { HistoryItem } from '../../../../records/history-item.ts'
 import { type LoopbackProvider, loopbackProvider } from '../../../../testing/index.ts'
 import { wire } from '../../../../wire/index.ts'
 import { type ChatOptions, openaiChat } from '../model.ts'
-import { CHAT_SERVERS, type ChatServer, type ChatServerName, serverAt } from './servers.ts'
+import {
+  CHAT_SERVERS,
+  type ChatServer,
+  type ChatServerName,
+  quirksFor,
+  serverAt,
+} from './servers.ts'
 
 const running: LoopbackProvider[] = []
 afterEach(async () => {
@@ -132,6 +138,26 @@ describe('openaiChat', () => {
     const { messages } = await sentTo('mistral', foreign)
     const ids = JSON.stringify(messages).match(/"(?:id|tool_call_id)":"[^"]*"/g)
     expect(ids?.map((id) => /:"[a-zA-Z0-9]{9}"$/.test(id))).toEqual([true, true])
+  })
+
+  it.each([
+    ['quirks', 5],
+    ['quirks.echos', { echos: [] }],
+    ['quirks.exactIdLength', { exactIdLength: 3 }],
+    ['quirks.exactIdLength', { exactIdLength: '9' }],
+  ])('refuses wrong `%s`: %j', (path, quirks) => {
+    const client = new OpenAI({ apiKey: 'key' })
+    expect(() => openaiChat({ client, model: 'm', quirks: quirks as never })).toThrow(
+      expect.objectContaining({
+        code: 'E_INVALID_MODEL',
+        data: expect.objectContaining({ path }),
+      }),
+    )
+  })
+
+  it('takes a rule that is undefined as one that is left out', () => {
+    const own = { emptyContent: undefined } as never
+    expect(quirksFor('xai', own)).toEqual(quirksFor('xai'))
   })
 
   it('sends an unknown server what every server takes', async () => {

@@ -222,5 +222,7 @@ export function quirksFor(
   server: ChatServerName | undefined,
   own: Partial<ChatQuirks> = {},
 ): ChatQuirks {
-  return { ...CHAT_QUIRKS, ...(server !== undefined && CHAT_SERVERS[server].quirks), ...own }
+  const given = Object.entries(own).filter(([, value]) => value !== undefined)
+  const row = server !== undefined && CHAT_SERVERS[server].quirks
+  return { ...CHAT_QUIRKS, ...row, ...Object.fromEntries(given) }
 }

@@ -44,9 +44,10 @@ const textOf = (event: FeedEvent) => canonicalStringify(JSON.parse(JSON.stringif
 /** A reader that stays until the conversation has had so many ends of turns. */
 async function stay(store: Store, ends: number): Promise<readonly FeedEvent[]> {
   const events: FeedEvent[] = []
+  let left = ends
   for await (const event of followConversation(store, { conversation: 'c', live: true })) {
     events.push(event)
-    if (event.type === 'turnEnd' && --ends === 0) return events
+    if (event.type === 'turnEnd' && --left === 0) return events
   }
   return events
 }
@@ -122,6 +123,8 @@ describe.each(PLACES)('readers of a turn in another process, on %s,', (_, placeO
     const lost: FeedEvent[] = []
     for await (const event of followConversation(first, { conversation: 'c' })) lost.push(event)
     expect(lost.at(-1)).toMatchObject({ type: 'warning', code: 'TURN_LOST' })
+    // Readers that stay look once a second.
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
     const { end, errors } = await streaming.start({ place, do: 'recover', rounds: 1 })
     expect({ end, errors }).toEqual({ end: 0, errors: '' })
     const all = await reading

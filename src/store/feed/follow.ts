@@ -47,6 +47,8 @@ export async function* followFeed(
   const elsewhere = new Elsewhere(source, feed, signal)
   /** The entry after which a lost turn was reported. */
   let reported = -1
+  /** Whether a reader that comes back here may have been told of a lost turn already: then it is told again, but not at once. */
+  let mayKnow = live && start.n > 0
   try {
     for (;;) {
       yield* feed.stored()
@@ -62,7 +64,9 @@ export async function* followFeed(
       const state = await elsewhere.state()
       if (state === 'more') continue
       if (state === 'rests' && !live) return
-      if (state === 'lost' && reported !== feed.last.seq) {
+      if (state === 'lost' && mayKnow && feed.last.seq === start.seq) {
+        mayKnow = false
+      } else if (state === 'lost' && reported !== feed.last.seq) {
         reported = feed.last.seq
         yield lostTurn(source, feed)
       }

@@ -171,9 +171,17 @@ export type {
   SelfDescribingSchema,
   Validation,
 } from './tools/input-schema.ts'
+export {
+  type InputQuestion,
+  inputRequired,
+  type LinkQuestion,
+  linkRequired,
+  type PersonRequest,
+} from './tools/person-request.ts'
 export { Tool } from './tools/tool.ts'
 export type {
   ExecutionContext,
+  GivenInput,
   JsonOutput,
   JsonOutputObject,
   ToolContext,
@@ -208,7 +216,13 @@ export type {
   ExecutorHelpers,
 } from './turn/executor/executor.ts'
 export { type ModelExecutorOptions, modelExecutor } from './turn/executor/model-executor.ts'
-export type { Approve, GateAnswer } from './turn/gates/gate-answer.ts'
+export type {
+  ApprovalAnswer,
+  Approve,
+  GateAnswer,
+  InputAnswer,
+  LinkAnswer,
+} from './turn/gates/gate-answer.ts'
 export type { TurnLimits } from './turn/limits/limits.ts'
 export type {
   CompletedTurn,

@@ -9,6 +9,12 @@ const CAUSES: Readonly<Record<GateCause, string>> = {
     'its tool does not declare its effect, and the policy is strict: approve or deny it, declare the `effect` of the tool, or set another `policy` on the runner.',
 }
 
+const QUESTIONS: Readonly<Record<string, string>> = {
+  input:
+    'its tool asks a person for input: answer with a `value` that fits `schema`, or decline with `approve: false`.',
+  link: 'its tool asks a person to open a link: open it, do there what it is for and then answer `done: true`, or decline with `approve: false`.',
+}
+
 const APPROVAL = 'the provider asks for an approval: approve or deny it.'
 const CONSENT =
   'the provider asks for consent: open the link, consent there and then approve, or deny it.'
@@ -20,6 +26,8 @@ const CONSENT =
 export function gateWhy({ because, kind, from }: Pick<GateRequest, 'because' | 'kind' | 'from'>) {
   const known = because !== undefined && Object.hasOwn(CAUSES, because) ? CAUSES[because] : ''
   if (known !== '') return `This call waits because ${known}`
+  const question = from === 'runner' && Object.hasOwn(QUESTIONS, kind) ? QUESTIONS[kind] : undefined
+  if (question !== undefined) return `This call waits because ${question}`
   if (from !== 'provider') return 'This call waits for a decision: approve or deny it.'
   return `This call waits because ${kind === 'link' ? CONSENT : APPROVAL}`
 }

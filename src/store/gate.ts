@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../core/json/json.ts'
 
 /** How long a gate waits for its decision by default. */
 export const DEFAULT_GATE_MS = 24 * 60 * 60 * 1000
@@ -7,9 +7,12 @@ export const DEFAULT_GATE_MS = 24 * 60 * 60 * 1000
 export interface GateRequest {
   /** Unique in the conversation. */
   readonly id: string
-  /** `approval` asks for a verdict on a call; `link` asks a person to open the URL in `context.url` and consent there. */
-  readonly kind: 'approval' | 'link'
-  /** Who asks: the runner's own policy, or the provider. */
+  /**
+   * `approval` asks for a verdict on a call, `input` for a value that fits `schema`; `link` asks a person to open `url`, to
+   * sign in or consent there.
+   */
+  readonly kind: 'approval' | 'input' | 'link'
+  /** Who asks: the runner, for its policy or for a handler, or the provider. */
   readonly from: 'runner' | 'provider'
   /** Why our own policy asks; absent if the provider asks. */
   readonly because?: GateCause
@@ -20,6 +23,12 @@ export interface GateRequest {
   readonly tool?: string
   /** The effective arguments: what the handler would get. */
   readonly args?: JsonObject
+  /** What a handler asks the person. */
+  readonly message?: string
+  /** JSON Schema of the value that a gate of kind `input` asks for. */
+  readonly schema?: JsonObject
+  /** What to open: text of a stranger. `https`, or `http` to this machine, with its host in punycode. Never part of a prompt. */
+  readonly url?: string
   /** Hash of tool definition and effective arguments: the decision is valid for these only. */
   readonly digest: string
   /** Epoch milliseconds; 24 hours after opening unless given. */
@@ -34,8 +43,8 @@ export interface GateRequest {
  */
 export type GateCause = 'tool' | 'trust' | 'effect'
 
-/** How a gate was decided; `edited` is an approval of other arguments. */
-export type GateVerdict = 'approved' | 'denied' | 'edited'
+/** How a gate was decided; `edited` is an approval of other arguments, `answered` an answer to `input` or `link`. */
+export type GateVerdict = 'approved' | 'denied' | 'edited' | 'answered'
 
 /** A decision and who made it. The application must check that they may decide. */
 export interface GateDecision {
@@ -45,6 +54,8 @@ export interface GateDecision {
   readonly decidedAt: number
   /** The arguments that replace the asked ones; with `edited` only. */
   readonly args?: JsonObject
+  /** The answer to a gate of kind `input`; with `answered` only. */
+  readonly value?: JsonValue
   readonly comment?: string
 }
 
@@ -53,12 +64,13 @@ export interface NewGateDecision {
   readonly verdict: GateVerdict
   readonly decidedBy: string
   readonly args?: JsonObject
+  readonly value?: JsonValue
   readonly comment?: string
   /** The digest that was shown to the person who decides. A gate with another digest is not decided. */
   readonly digest?: string
 }
 
-/** `pending → approved | denied | edited → consumed`, or `expired` or `abandoned` instead. */
+/** `pending → approved | denied | edited | answered → consumed`, or `expired` or `abandoned` instead. */
 export type GateState = 'pending' | GateVerdict | 'consumed' | 'expired' | 'abandoned'
 
 /** A decision that a turn waits for: a row in the store that changes by compare-and-set. */

@@ -4,6 +4,7 @@ import type { Artifact, SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { Media } from '../spool/media.ts'
 import type { SpoolInput } from '../spool/spool-store.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from './execution-events.ts'
+import type { PersonRequest } from './person-request.ts'
 
 /** JSON as programs hold it: a member that is `undefined` is left out, as `JSON.stringify` does. */
 export type JsonOutput = JsonValue | readonly JsonOutput[] | JsonOutputObject
@@ -24,6 +25,7 @@ export type ToolOutput =
   | readonly Artifact[]
   | readonly (Media | Artifact | JsonOutput)[]
   | JsonOutput
+  | PersonRequest
   | undefined
 
 /** `R`, if a call can have such a result; else a type whose error says what is not JSON. */
@@ -38,6 +40,15 @@ export type ReturnedBy<R> = [R] extends [ToolOutput | Promise<ToolOutput>]
       ? PromiseLike<OutputOf<Later>>
       : OutputOf<R>
 
+/** What a person answered, and what the handler kept for itself. */
+export interface GivenInput {
+  /** The value that fits the schema of `inputRequired`. */
+  readonly value?: JsonValue | undefined
+  /** True after `linkRequired`. */
+  readonly done?: true
+  readonly state?: JsonValue
+}
+
 /** The context that a handler gets with its arguments; `Context` is what the application passes to `run`. */
 export interface ToolContext<Context = unknown> {
   /** What the application passed to `run` as `context`: who the user is, for instance. */
@@ -50,6 +61,8 @@ export interface ToolContext<Context = unknown> {
   readonly callId: string
   /** The same for every attempt at this call; pass it to services that deduplicate. */
   readonly idempotencyKey: string
+  /** The answer of a person, when the handler runs again after `inputRequired` or `linkRequired`. */
+  readonly input?: GivenInput
   /** Reports progress to observers. */
   progress<T>(update: T & JsonCompatible<T>): void
   /** A secret by name. Secrets reach handlers here and never through arguments. */
@@ -71,6 +84,7 @@ export interface ExecutionContext {
   readonly isAborted?: boolean
   readonly toolCallId?: string
   readonly idempotencyKey?: string
+  readonly input?: GivenInput
   /** Arguments that were read and validated already, with their checksum; neither is done again. */
   readonly validated?: { readonly value: unknown; readonly checksum?: string }
   /** Receives the start and the end of every execution. */

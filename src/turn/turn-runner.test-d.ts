@@ -22,7 +22,9 @@ type Told<
   Name extends keyof ObservedEvents,
   Key extends keyof ObservedEvents[Name],
 > = ObservedEvents[Name][Key]
-expectTypeOf<Told<'gateDecided', 'decision'>>().toEqualTypeOf<'approved' | 'denied' | 'edited'>()
+expectTypeOf<Told<'gateDecided', 'decision'>>().toEqualTypeOf<
+  'approved' | 'denied' | 'edited' | 'answered'
+>()
 expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
   | 'IN_DOUBT'
   | 'LATE_RESULT'

@@ -1,7 +1,7 @@
 import { cutText } from '../core/error/cut-text.ts'
 import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import type { Gate } from '../store/gate.ts'
-import type { GateAnswer } from '../turn/gates/gate-answer.ts'
+import type { ApprovalAnswer } from '../turn/gates/gate-answer.ts'
 
 /** What a client's approvals are checked against. */
 export interface ApprovalsOptions {
@@ -19,7 +19,7 @@ const MAX_REASON = 2000
  * `{ approvalId, approved, reason }` are read, and only those that name an open gate; calls, results and arguments in it
  * mean nothing. An answer of no wins over an answer of yes to the same gate.
  */
-export function approvalsOf(body: unknown, options: ApprovalsOptions): GateAnswer[] {
+export function approvalsOf(body: unknown, options: ApprovalsOptions): ApprovalAnswer[] {
   requireOptions('approvalsOf', options, ['gates', 'decidedBy'])
   const { gates, decidedBy } = options
   if (!isIterable(gates)) {
@@ -33,7 +33,7 @@ export function approvalsOf(body: unknown, options: ApprovalsOptions): GateAnswe
     if (!isObject(gate)) throw wrongInput('approvalsOf', 'gates', 'must hold gates only')
     if (gate.kind === 'approval' && gate.state === 'pending') open.set(gate.id, gate)
   }
-  const found = new Map<string, GateAnswer>()
+  const found = new Map<string, ApprovalAnswer>()
   for (const { approvalId, approved, reason } of answersIn(body)) {
     const gate = open.get(approvalId)
     if (gate === undefined || typeof approved !== 'boolean') continue

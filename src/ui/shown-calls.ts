@@ -92,8 +92,7 @@ export class ShownCalls {
 
   #gateChunk(gate: Gate): UiChunk {
     const { id, kind, why, state, digest, expiresAt, toolCallId, tool, args } = gate
-    const { context, decision } = gate
-    const url = context?.['url']
+    const { message, schema, url, decision } = gate
     const call = toolCallId !== undefined && {
       toolCallId: this.#shown.get(toolCallId) ?? toolCallId,
     }
@@ -101,7 +100,9 @@ export class ShownCalls {
       ...{ id, kind, why, state, digest, expiresAt, ...call },
       ...(tool !== undefined && { tool }),
       ...(args !== undefined && { args }),
-      ...(typeof url === 'string' && { url }),
+      ...(message !== undefined && { message }),
+      ...(schema !== undefined && { schema }),
+      ...(url !== undefined && { url }),
       ...(decision && { verdict: decision.verdict, decidedBy: decision.decidedBy }),
     }
     return { type: 'data-gate', id, data }

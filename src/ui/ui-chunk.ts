@@ -98,6 +98,10 @@ export interface UiGate
   readonly toolCallId?: string
   readonly tool?: string
   readonly args?: JsonValue
+  /** What a tool asks the person. */
+  readonly message?: string
+  /** JSON Schema of the value that it asks for. */
+  readonly schema?: JsonValue
   /** What to open, if the gate asks for that. */
   readonly url?: string
   readonly verdict?: string

@@ -23,6 +23,7 @@ import { Identity } from '../../src/text/identity.ts'
 import { registerTokenCounter } from '../../src/text/token-count.ts'
 import { Tokenizable } from '../../src/text/tokenizable.ts'
 import { ArtifactTool } from '../../src/tools/artifact-tool.ts'
+import { inputRequired, linkRequired } from '../../src/tools/person-request.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { ToolRegistry } from '../../src/tools/tool-registry.ts'
 import { modelExecutor } from '../../src/turn/executor/model-executor.ts'
@@ -155,6 +156,24 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
   storedResults: [
     way('storedResults', (store) => storedResults(store)),
     way('storedResults(store, spool)', (given) => storedResults(memoryStore(), given), 'undefined'),
+  ],
+  inputRequired: [
+    way('inputRequired', (question) => inputRequired(question)),
+    way('inputRequired({ schema })', (schema) => inputRequired({ message: 'a', schema })),
+    way(
+      'inputRequired({ message })',
+      (message) => inputRequired({ message, schema: tool.inputSchema }),
+      'text',
+    ),
+  ],
+  linkRequired: [
+    way('linkRequired', (question) => linkRequired(question)),
+    way('linkRequired({ url })', (url) => linkRequired({ message: 'a', url })),
+    way(
+      'linkRequired({ message })',
+      (message) => linkRequired({ message, url: 'https://a.example' }),
+      'text',
+    ),
   ],
   subAgent: [
     way('subAgent', (options) => subAgent(options)),

@@ -24,9 +24,12 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
   return async (gate) => {
     const { args = {}, digest } = gate
     // A provider runs its own call with its own arguments.
-    const mayEdit = gate.from === 'runner'
+    const mayEdit = gate.from === 'runner' && gate.kind === 'approval'
+    const isInput = gate.kind === 'input'
+    const isVisit = gate.kind === 'link' && gate.from === 'runner'
     const screen = new Screen(io)
     screen.line(gateLine(gate, paint))
+    for (const line of questionLines(gate)) screen.line(`  ${line}`)
     screen.line(`  ${paint.dim(gate.why)}`)
     const ask = createInterface({
       input: io.stdin,
@@ -43,9 +46,16 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
     try {
       for (let tries = 0; tries < TRIES; tries++) {
         const edit = mayEdit ? ', [e]dit the arguments' : ''
-        const question = `  [y]es, [n]o${edit}, [l]ater: `
+        const yes = isInput ? '[a]nswer as JSON' : isVisit ? '[d]one' : '[y]es'
+        const question = `  ${yes}, [n]o${edit}, [l]ater: `
         const said = (await asked(question)).trim().toLowerCase()
-        if (/^y(es)?$/.test(said)) return { ...base, approve: true }
+        if (isVisit && /^d(one)?$/.test(said)) return { ...base, done: true }
+        if (isInput && /^a(nswer)?$/.test(said)) {
+          const value = readArgs(await asked('  as JSON: '))
+          if (value !== undefined) return { ...base, value }
+          io.stdout.write('  That is not a JSON object.\n')
+        }
+        if (!isInput && !isVisit && /^y(es)?$/.test(said)) return { ...base, approve: true }
         if (/^no?$/.test(said)) return { ...base, approve: false }
         if (/^l(ater)?$/.test(said)) return undefined
         if (mayEdit && /^e(dit)?$/.test(said)) {
@@ -68,9 +78,21 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
   }
 }
 
-/** Answers every gate the same way, for scripts that say so. */
+/** What a gate asks for beside a verdict. All of it is text of others. */
+function questionLines({ message, schema, url }: Gate): readonly string[] {
+  return [
+    ...(message === undefined ? [] : [visibleText(message)]),
+    ...(schema === undefined ? [] : [visibleText(JSON.stringify(schema))]),
+    ...(url === undefined ? [] : [visibleText(url)]),
+  ]
+}
+
+/** Answers every gate the same way, for scripts that say so. A question that needs more than a yes stays open. */
 export function fixedAnswer(approve: boolean, io: Io): Decide {
-  return async ({ id, digest }) => ({ gate: id, digest, approve, decidedBy: decider(io) })
+  return async ({ id, digest, kind, from }) => {
+    if (approve && kind !== 'approval' && from === 'runner') return undefined
+    return { gate: id, digest, approve, decidedBy: decider(io) }
+  }
 }
 
 const decider = ({ env }: Io) => env['USER'] || env['USERNAME'] || 'command line'

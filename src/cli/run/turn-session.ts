@@ -146,9 +146,11 @@ function decider(values: TurnValues, io: Io, screen: Screen, paint: Paint): Deci
   }
   const answer = fixedAnswer(values.no !== true, io)
   const said = values.no === true ? 'denied by --no' : 'approved by --yes'
-  return (gate) => {
-    if (isText) screen.line(`${gateLine(gate, paint)}: ${said}`)
-    return answer(gate)
+  return async (gate) => {
+    const given = await answer(gate)
+    const told = given === undefined ? '--yes cannot answer it' : said
+    if (isText) screen.line(`${gateLine(gate, paint)}: ${told}`)
+    return given
   }
 }
 

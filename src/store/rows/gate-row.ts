@@ -1,5 +1,6 @@
 import { sha256Hex } from '#hash'
 import { canonicalStringify } from '../../core/json/canonical.ts'
+import { pageUrl } from '../../core/page-url.ts'
 import type { GateClosing } from '../entry.ts'
 import {
   DEFAULT_GATE_MS,
@@ -18,7 +19,7 @@ import type { GateRow } from './store-rows.ts'
 /** States that never change again. */
 export const CLOSED_STATES: readonly string[] = ['consumed', 'expired', 'abandoned']
 
-const VERDICTS: readonly string[] = ['approved', 'denied', 'edited']
+const VERDICTS: readonly string[] = ['approved', 'denied', 'edited', 'answered']
 
 /** A gate as the store keeps it. */
 export function encodeGate(gate: Gate): GateRow {
@@ -33,7 +34,13 @@ export function decodeGate(row: GateRow): Gate {
     throw storeCorrupt(`Gate \`${row.id}\``, 'its digest does not match')
   }
   const gate = restoredGate<Gate>(JSON.parse(row.body) as StoredGate)
-  return { ...gate, why: gateWhy(gate) }
+  return { ...gate, ...shownParts(gate) }
+}
+
+/** What people read of a gate. A provider's link is shown if it is one that we would take from a tool. */
+function shownParts(gate: GateRequest): { readonly why: string; readonly url?: string } {
+  const url = gate.url ?? pageUrl(gate.context?.['url'])
+  return { why: gateWhy(gate), ...(url !== undefined && { url }) }
 }
 
 /** The gate at `now`: it is expired if its time is over, also before an entry closes it. */
@@ -52,8 +59,14 @@ export function openedGate(
 ): Gate {
   const { now, ...where } = place
   const expiresAt = request.expiresAt ?? now + DEFAULT_GATE_MS
-  const why = gateWhy(request)
-  return { ...request, why, ...where, openedAt: now, expiresAt, state: 'pending' }
+  return {
+    ...request,
+    ...shownParts(request),
+    ...where,
+    openedAt: now,
+    expiresAt,
+    state: 'pending',
+  }
 }
 
 const ALREADY =
@@ -64,6 +77,7 @@ const WHY_DECIDED: Readonly<Record<Exclude<GateState, 'pending'>, string>> = {
   approved: ALREADY,
   denied: ALREADY,
   edited: ALREADY,
+  answered: ALREADY,
   consumed: 'its decision was used already, and is used once',
   expired: 'its time is over; the next turn may ask again',
   abandoned: 'the conversation continued without it; the next turn may ask again',
@@ -77,7 +91,7 @@ export const EDIT_REFUSED =
 export function decidedGate(gate: Gate, decision: NewGateDecision, now: number): Gate {
   // Own members only: a client's `__proto__` must not decide.
   const own: NewGateDecision & { __proto__: null } = { __proto__: null, ...decision }
-  const { verdict, decidedBy, args, comment, digest } = own
+  const { verdict, decidedBy, args, value, comment, digest } = own
   if (!VERDICTS.includes(verdict)) {
     throw invalidInput('decision.verdict', `must be one of ${VERDICTS.join(', ')}`)
   }
@@ -89,6 +103,15 @@ export function decidedGate(gate: Gate, decision: NewGateDecision, now: number):
   }
   if (args !== undefined && gate.from === 'provider') {
     throw invalidInput('decision.args', EDIT_REFUSED)
+  }
+  const isQuestion = gate.from === 'runner' && gate.kind !== 'approval'
+  if (verdict !== 'denied' && (verdict === 'answered') !== isQuestion) {
+    const rule = isQuestion ? 'must be `answered` or `denied`' : 'must be a verdict on a call'
+    throw invalidInput('decision.verdict', `${rule}, for this gate`)
+  }
+  const needsValue = verdict === 'answered' && gate.kind === 'input'
+  if (needsValue !== (value !== undefined)) {
+    throw invalidInput('decision.value', 'goes with an answer to a gate of kind `input`')
   }
   const { state } = gateAt(gate, now)
   if (state !== 'pending') {
@@ -102,6 +125,7 @@ export function decidedGate(gate: Gate, decision: NewGateDecision, now: number):
     decidedBy,
     decidedAt: now,
     ...(args && { args }),
+    ...(value !== undefined && { value }),
     ...(comment !== undefined && { comment }),
   }
   return { ...gate, state: verdict, decision: made }

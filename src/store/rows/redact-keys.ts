@@ -25,6 +25,7 @@ export function redactKeys(pattern: RegExp): Redact {
     const closing =
       kind === 'gate-closed' ? (data['decision'] as JsonObject | undefined) : undefined
     visit(closing?.['args'], '/decision/args')
+    visit(closing?.['value'], '/decision/value')
     if (kind === 'turn-start') visit(data['context'], '/context')
     for (const field of ARGUMENT_FIELDS) visit(data[field], `/${field}`)
     // No keys can be read in arguments that are not JSON, so none of their text is stored.

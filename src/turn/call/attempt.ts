@@ -6,6 +6,7 @@ import type { SpoolInput } from '../../spool/spool-store.ts'
 import { holdErrors, isStream, letGo, stopStream } from '../../spool/unread-stream.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
 import type { ToolExecutionStartEvent } from '../../tools/execution-events.ts'
+import { PersonRequest } from '../../tools/person-request.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { AROUND, type ExecutionContext } from '../../tools/tool-context.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
@@ -30,6 +31,8 @@ const FAILED = 'E_TOOL_DOWNSTREAM_ERROR'
 export class Attempt {
   /** The turn that runs inside the handler, if one does. */
   inner: InnerTurn | undefined
+  /** What the handler asks a person, if it returned a question. */
+  question: PersonRequest | undefined
   /** True as soon as the handler may have started. */
   hasStarted = false
   readonly #scope: CallScope
@@ -72,6 +75,10 @@ export class Attempt {
     if (limit.isOver) {
       letGo(output)
       return NOT_STARTED
+    }
+    if (PersonRequest.isPersonRequest(output)) {
+      this.question = output
+      return WAITS
     }
     this.#hasReturned = true
     if (typeof output === 'object' && isStream(output)) this.#stream = output
@@ -152,7 +159,7 @@ export class Attempt {
   /** The context for the handler. */
   #context(limit: CallLimit): ExecutionContext {
     const { ctx, events, output, settings, inner } = this.#scope
-    const { call, intent, tool, value } = this.#step
+    const { call, intent, tool, value, input } = this.#step
     const { id: toolCallId } = call.item
     return {
       context: ctx.context,
@@ -168,6 +175,7 @@ export class Attempt {
       [AROUND]: inner.site(this.#step.mayHaveRun === true, (turn) => {
         this.inner = turn
       }),
+      ...(input && { input }),
       ...(output.secret && { secret: output.secret }),
       now: () => settings.clock.now(),
       emit: (event) => {
@@ -194,6 +202,12 @@ export class Attempt {
       },
     }
   }
+}
+
+/** How middleware sees a call that asks a person. It has no record yet. */
+const WAITS: CallEnd = {
+  settlement: 'failed',
+  results: new Tokenizable('The call waits for the answer of a person.'),
 }
 
 const nothing = () => undefined

@@ -3,12 +3,14 @@ import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import type { Gate, GateCause, GateRequest } from '../../store/gate.ts'
+import type { PersonRequest } from '../../tools/person-request.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import type { AskedCall } from '../log/call-state.ts'
 import type { Fact } from '../log/fact.ts'
 import type { CallScope } from './call-scope.ts'
 import { effectiveArguments } from './record.ts'
+import type { RunStep } from './step.ts'
 
 /**
  * The digest that a decision is bound to: the definition of the tool, and the arguments for its handler. If either
@@ -65,6 +67,41 @@ export function gateRequest(
     args,
     digest: gateDigest(tool, args),
     context: { checksum, ...(taint !== 'developer' && { taint }) },
+  }
+}
+
+/** The digest of a question that a handler asks: an answer holds for this tool, these arguments and these words. */
+export function questionDigest(
+  of: Tool,
+  { args = {}, message = '', schema, url }: Pick<Gate, 'args' | 'message' | 'schema' | 'url'>,
+): string {
+  const { name, description, jsonSchema, effect = null } = of
+  const tool = { name, description, jsonSchema, effect }
+  const asked = { message, schema: schema ?? null, url: url ?? null }
+  return sha256Hex(canonicalStringify({ tool, args, asked }))
+}
+
+/** The gate of a call whose handler asks a person. */
+export function questionGate(
+  { settings, output }: CallScope,
+  { call, tool, value }: RunStep,
+  { parts }: PersonRequest,
+): GateRequest {
+  const { kind, schema, url, state } = parts
+  const asked = {
+    args: effectiveArguments(call.item.args, value),
+    message: output.text(parts.message),
+    ...(schema !== undefined && { schema }),
+    ...(url !== undefined && { url: output.text(url) }),
+  }
+  return {
+    id: settings.ids(),
+    kind,
+    from: 'runner',
+    tool: tool.name,
+    ...asked,
+    digest: questionDigest(tool, asked),
+    context: state === undefined ? {} : { state: output.json(state) },
   }
 }
 

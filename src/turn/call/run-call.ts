@@ -11,6 +11,7 @@ import { shownId } from '../log/call-state.ts'
 import { callNote, type Fact } from '../log/fact.ts'
 import { Attempt, IN_DOUBT, NOT_STARTED } from './attempt.ts'
 import type { CallScope } from './call-scope.ts'
+import { questionGate } from './gate-policy.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { cleanResults } from './output.ts'
 import { type CallEnd, changedArguments, maxTrust, recordOf, settlementOf } from './record.ts'
@@ -23,13 +24,13 @@ export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
   const made = await throughLayers(scope, step, attempt)
   const { inner } = attempt
   const intent: readonly Fact[] = step.isIntentLate ? [{ kind: 'intent', intent: step.intent }] : []
-  // A call whose inner turn waits for a decision stays open, unless the call timed out or was aborted.
-  if (inner !== undefined && inner.gates.length > 0 && made.settlement === 'failed') {
+  const { question } = attempt
+  const gates = question ? [questionGate(scope, step, question)] : (inner?.gates ?? [])
+  // A call that asks a person, or whose inner turn does, stays open, unless it timed out or was aborted.
+  if (gates.length > 0 && made.settlement === 'failed') {
     const { item, inputId } = step.call
     const of = { toolCallId: item.id, ...(inputId !== undefined && { inputId }) }
-    const opened = inner.gates.map(
-      (gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, ...of } }),
-    )
+    const opened = gates.map((gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, ...of } }))
     return scope.log.commit([...intent, ...opened])
   }
   const isProven = step.mayHaveRun !== true || attempt.hasStarted || made.settlement === 'ok'

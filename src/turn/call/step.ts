@@ -1,6 +1,7 @@
 import type { Intent } from '../../store/entry.ts'
 import type { Gate, GateRequest } from '../../store/gate.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { GivenInput } from '../../tools/tool-context.ts'
 import type { StopReason } from '../limits/outcome.ts'
 import type { AskedCall } from '../log/call-state.ts'
 import type { Fact } from '../log/fact.ts'
@@ -37,6 +38,8 @@ export interface RunStep extends ReadyCall {
   readonly intent: Intent
   /** The decision that allows it. */
   readonly gate?: Gate
+  /** The answer of a person to what the handler asked. */
+  readonly input?: GivenInput
   /** True when the intent is stored together with the settlement: a `read` may run twice. */
   readonly isIntentLate?: boolean
   /** True when an earlier attempt may have taken effect: the call must not end as "not run". */

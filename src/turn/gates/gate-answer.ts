@@ -1,22 +1,40 @@
 import { BobbinError } from '../../core/error/error.ts'
-import type { JsonObject, PlainObject } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue, PlainObject } from '../../core/json/json.ts'
 import { canonicalArguments } from '../../core/json/key-order.ts'
-import type { Gate, GateRequest, NewGateDecision } from '../../store/gate.ts'
+import { normalizeJson } from '../../core/json/strict-json.ts'
+import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../../store/gate.ts'
 import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { gateState, notFound } from '../../store/store-errors.ts'
-import { issuesText } from '../../tools/input-schema.ts'
+import { issuesText, type PlainJsonSchema } from '../../tools/input-schema.ts'
+import { compileSchema } from '../../tools/schema-validation.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import { errorText } from '../limits/failure.ts'
 
 /** An answer to a gate, as an application gives it. */
-export interface GateAnswer {
+export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer
+
+interface AnyAnswer {
   readonly gate: string
-  readonly approve: boolean
   /** Who decided; authorising them is the application's job. */
   readonly decidedBy: string
   /** The digest that the person saw. If given, it must be the gate's. */
   readonly digest?: string
+}
+
+/** The value that a gate of kind `input` asks for. */
+export interface InputAnswer extends AnyAnswer {
+  readonly value: JsonValue
+}
+
+/** The person was where a gate of kind `link` sends them. */
+export interface LinkAnswer extends AnyAnswer {
+  readonly done: true
+}
+
+/** A verdict on a call; `approve: false` declines a gate of any kind. */
+export interface ApprovalAnswer extends AnyAnswer {
+  readonly approve: boolean
   /** Arguments to run instead. They become a call of their own, whose record points at the original. */
   readonly args?: PlainObject
   /** The model reads it when the answer is no. */
@@ -26,9 +44,10 @@ export interface GateAnswer {
 /** Decides in process, without suspending the turn. */
 export type Approve = (
   request: GateRequest,
-) => boolean | Omit<GateAnswer, 'gate'> | Promise<boolean | Omit<GateAnswer, 'gate'>>
+) => boolean | Omit<ApprovalAnswer, 'gate'> | Promise<boolean | Omit<ApprovalAnswer, 'gate'>>
 
-const KEYS = ['gate', 'approve', 'decidedBy', 'digest', 'args', 'reason']
+const KEYS = ['gate', 'approve', 'value', 'done', 'decidedBy', 'digest', 'args', 'reason']
+const ANSWERS = ['approve', 'value', 'done']
 
 /** Checks an answer and turns it into the store's form. It may come straight from a client. */
 function decisionOf(gate: string, answer: unknown): NewGateDecision {
@@ -39,21 +58,41 @@ function decisionOf(gate: string, answer: unknown): NewGateDecision {
   const unknownKey = Object.keys(given).find((key) => !KEYS.includes(key))
   if (unknownKey !== undefined) throw refuse(unknownKey, 'is not part of a decision')
   const { approve, decidedBy, digest, args, reason } = given
-  if (typeof approve !== 'boolean') throw refuse('approve', 'must be true or false')
+  const [answered = 'approve', another] = ANSWERS.filter((key) => given[key] !== undefined)
+  if (another !== undefined) throw refuse(another, `cannot stand beside \`${answered}\``)
+  const isVerdict = answered === 'approve'
+  if (isVerdict && typeof approve !== 'boolean') throw refuse('approve', 'must be true or false')
   if (typeof decidedBy !== 'string' || decidedBy === '') {
     throw refuse('decidedBy', 'must say who decided')
   }
   if (digest !== undefined && typeof digest !== 'string') throw refuse('digest', 'must be a string')
   if (reason !== undefined && typeof reason !== 'string') throw refuse('reason', 'must be a string')
-  if (args !== undefined && !approve) throw refuse('args', 'go with an approval only')
+  if (args !== undefined && approve !== true) throw refuse('args', 'go with an approval only')
+  if (answered === 'done' && given['done'] !== true) throw refuse('done', 'must be true')
+  if (!isVerdict && reason !== undefined) throw refuse('reason', 'goes with a verdict only')
+  const value = answered === 'value' ? answeredValue(gate, given['value']) : undefined
   return {
-    verdict: approve ? (args === undefined ? 'approved' : 'edited') : 'denied',
+    verdict: isVerdict ? verdictOf(approve === true, args) : 'answered',
     decidedBy,
     ...(args !== undefined && { args: editedArguments(gate, args) }),
+    ...(value !== undefined && { value }),
     ...(reason !== undefined && { comment: reason }),
     ...(digest !== undefined && { digest }),
   }
 }
+
+const verdictOf = (approve: boolean, args: unknown): GateVerdict =>
+  approve ? (args === undefined ? 'approved' : 'edited') : 'denied'
+
+function answeredValue(gate: string, value: unknown): JsonValue {
+  try {
+    return normalizeJson(value, VALUE)
+  } catch (error) {
+    throw invalid(gate, 'value', errorText(error))
+  }
+}
+
+const VALUE = { root: 'value', code: 'E_INVALID_OUTPUT' } as const
 
 function editedArguments(gate: string, args: unknown): JsonObject {
   try {
@@ -114,8 +153,13 @@ async function checkedDecision(
 ): Promise<NewGateDecision> {
   if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
   const decision = decisionOf(gate, answer)
-  if (decision.args === undefined) return decision
+  if (decision.verdict === 'denied') return decision
   const waiting = await store.gate(conversation, gate)
+  if (waiting !== undefined) {
+    const answered = await fittingAnswer(waiting, decision)
+    if (answered.verdict === 'answered' || decision.verdict === 'answered') return answered
+  }
+  if (decision.args === undefined) return decision
   if (waiting?.from === 'provider') throw invalid(gate, 'args', EDIT_REFUSED)
   // A gate of an inner turn is about a tool of that turn, which checks the arguments itself.
   const tool = waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
@@ -125,6 +169,36 @@ async function checkedDecision(
   }
   return decision
 }
+
+/** The decision, if it is of the kind that the gate asks for. */
+async function fittingAnswer(gate: Gate, decision: NewGateDecision): Promise<NewGateDecision> {
+  const { id, kind, from, schema } = gate
+  const { verdict, value } = decision
+  const isAnswer = verdict === 'answered'
+  if (kind === 'approval') {
+    if (!isAnswer) return decision
+    throw invalid(id, value === undefined ? 'done' : 'value', 'does not fit: it asks for `approve`')
+  }
+  if (kind === 'link') {
+    if (value !== undefined) throw invalid(id, 'value', 'does not fit: it asks for `done: true`')
+    // The provider knows approvals only.
+    if (from === 'provider') return isAnswer ? { ...decision, verdict: 'approved' } : decision
+    if (!isAnswer) throw invalid(id, 'approve', 'does not fit: it asks for `done: true`')
+    return decision
+  }
+  if (!isAnswer || value === undefined) {
+    throw invalid(id, isAnswer ? 'done' : 'approve', 'does not fit: it asks for a `value`')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(id, 'value', 'must be an object that fits the schema of the gate')
+  }
+  const { validate } = compileSchema(schema as PlainJsonSchema, { ...SCHEMA })
+  const checked = await validate(value as JsonObject)
+  if (checked.ok) return decision
+  throw invalid(id, 'value', `does not fit the schema of the gate: ${issuesText(checked.issues)}`)
+}
+
+const SCHEMA = { name: 'schema', path: 'schema', code: 'E_INVALID_OUTPUT' } as const
 
 function invalid(gate: string, path: string, rule: string): BobbinError {
   const what = path === '' ? 'The decision' : `\`${path}\` of the decision`

@@ -137,8 +137,14 @@ function decisionFrom(gate: Gate): NewGateDecision {
   if (decision === undefined || !isDecided(gate)) {
     return { verdict: 'denied', decidedBy: 'nobody', comment: 'Nobody decided in time.' }
   }
-  const { verdict, decidedBy, args, comment } = decision
-  return { verdict, decidedBy, ...(args && { args }), ...(comment !== undefined && { comment }) }
+  const { verdict, decidedBy, args, value, comment } = decision
+  return {
+    verdict,
+    decidedBy,
+    ...(args && { args }),
+    ...(value !== undefined && { value }),
+    ...(comment !== undefined && { comment }),
+  }
 }
 
 /**

@@ -217,6 +217,7 @@ class TurnInside implements InnerTurn {
 
 function surfaced(gate: Gate, id: string): GateRequest {
   const { kind, from, because, tool, args, digest, expiresAt, conversation } = gate
+  const { message, schema } = gate
   const url = gate.context?.['url']
   const context: JsonObject = { ...(url !== undefined && { url }), conversation, gate: gate.id }
   return {
@@ -226,6 +227,9 @@ function surfaced(gate: Gate, id: string): GateRequest {
     ...(because !== undefined && { because }),
     ...(tool !== undefined && { tool }),
     ...(args !== undefined && { args }),
+    ...(message !== undefined && { message }),
+    ...(schema !== undefined && { schema }),
+    ...(gate.url !== undefined && { url: gate.url }),
     digest,
     expiresAt,
     context,

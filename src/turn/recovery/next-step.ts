@@ -9,6 +9,7 @@ import { closeGate, denialText, gateDigest, needsGate } from '../call/gate-polic
 import type { LeftInside } from '../call/inner-turn.ts'
 import { type CallEnd, endStep, recordOf, settlementOf } from '../call/record.ts'
 import { type NextStep, REST } from '../call/step.ts'
+import { isQuestion, useAnswer } from '../gates/use-answer.ts'
 import { approvedInput, useDecision } from '../gates/use-decision.ts'
 import { askStore } from '../limits/failure.ts'
 import type { AskedCall, OpenState, StartedState } from '../log/call-state.ts'
@@ -103,6 +104,8 @@ async function afterStart(
   const { call } = state
   const held = state.at === 'held' ? state.gates : []
   const gates = held.flatMap((id) => gateOf(scope, id) ?? [])
+  const question = gates.find(isQuestion)
+  if (question !== undefined) return useAnswer(scope, state, question, policy === 'abandon')
   const left = scope.inner.leftIn(state, gates)
   if (policy === 'continue' && (await left.isHeldUp())) return REST
   const passedOn = await left.passOn()

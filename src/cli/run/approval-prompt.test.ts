@@ -55,4 +55,24 @@ describe('the approval prompt', () => {
     expect(screen).not.toContain('[e]dit')
     expect(decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', approve: true })
   })
+
+  it('shows what a tool asks, and takes an answer or a visit instead of a yes', async () => {
+    const base = gateFrom('runner')
+    const form = {
+      ...base,
+      kind: 'input',
+      message: 'Which\u202e seat?',
+      schema: { type: 'object' },
+    }
+    const input = await ask(form as Gate, 'y', 'a', '{"seat":1}')
+    expect(input.screen).toContain('Which')
+    expect(input.screen).not.toContain('\u202e')
+    expect(input.screen).toContain('{"type":"object"}')
+    expect(input.decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', value: { seat: 1 } })
+    const visit = { ...base, kind: 'link', message: 'Sign in.', url: 'https://a.example/' } as const
+    const link = await ask(visit, 'y', 'd')
+    expect(link.screen).toContain('https://a.example/')
+    expect(link.decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', done: true })
+    expect((await ask(visit, 'n')).decision).toMatchObject({ approve: false })
+  })
 })

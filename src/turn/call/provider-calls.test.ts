@@ -255,9 +255,19 @@ describe('a provider that asks leave', () => {
           toolCallId: 'ask_1',
           tool: 'web_search',
           context: { url: 'https://consent.example/1' },
+          url: 'https://consent.example/1',
         },
       ],
     })
+  })
+
+  it('is told that the person consented, and its link is shown only if it is safe to open', async () => {
+    const { gate, next } = await asking({ kind: 'consent', url: 'javascript:alert(1)' })
+    expect(gate.url).toBe(undefined)
+    const { runner, answered } = next()
+    const decisions = [{ gate: gate.id, decidedBy: 'ann', done: true } as const]
+    expect((await runner.resume({ conversation: 'k', decisions })).status).toBe('completed')
+    expect(answered()).toEqual({ approved: true })
   })
 
   it.each([

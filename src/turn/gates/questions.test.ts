@@ -330,7 +330,7 @@ describe('a handler that asks', () => {
       const { gates } = await first.run({ conversation: 'k', message: 'Book.' })
       const decisions = [{ gate: gates[0]?.id ?? '', decidedBy: 'ann', value: {} }]
       void first.resume({ conversation: 'k', decisions }).then(undefined, () => {})
-      for (let n = 0; runs < 2 && n < 500; n++) await new Promise((done) => setTimeout(done, 5))
+      await expect.poll(() => runs, { timeout: 5_000 }).toBe(2)
       const next = scriptedModel([[{ text: 'done' }]])
       const second = new TurnRunner({ model: next, tools: [tool(false)], store })
       const outcome = await second.recover({ conversation: 'k', force: true })

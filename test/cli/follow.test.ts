@@ -65,9 +65,9 @@ describe('bobbin follow and bobbin stop', () => {
     const lines = stdout.split('\n').filter((line) => line !== '')
     expect(lines).toMatchObject([
       expect.stringContaining('a moment.'),
-      'I wait.',
+      '  I wait.',
       expect.stringMatching(/^\S wait /),
-      'Done.',
+      '  Done.',
       'completed',
       '> Wait a minute.',
       expect.stringMatching(/^. wait.* aborted/),

@@ -8,6 +8,7 @@ import {
   settlementSign,
   settlementWord,
 } from '../terminal/call-text.ts'
+import { joinToWidth } from '../terminal/cut-to-width.ts'
 import type { Paint } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -76,8 +77,12 @@ export class FeedView {
     const now = event.text ?? before + event.delta
     this.#shown.set(id, now)
     // Text that was changed before it was stored is shown again, whole.
-    if (!now.startsWith(before)) this.#screen.endText()
-    this.#screen.text(now.startsWith(before) ? now.slice(before.length) : now)
+    const isAdded = now.startsWith(before)
+    if (!isAdded) this.#screen.endText()
+    const added = isAdded ? now.slice(before.length) : now
+    // Indented, so that no line of the model looks like a line of ours.
+    const start = (before === '' || !isAdded) && added !== '' ? '  ' : ''
+    this.#screen.text(start + added.replaceAll('\n', '\n  '))
     if (event.isComplete === true) this.#screen.endText()
   }
 
@@ -91,8 +96,9 @@ export class FeedView {
     }
     this.#running.delete(id)
     this.#redraw()
-    const word = settlement === 'ok' ? '' : ` ${settlementWord(settlement, this.#paint)}`
-    this.#line(`${settlementSign(settlement, this.#paint)} ${head.trimEnd()}${word}`)
+    const word = settlement === 'ok' ? '' : settlementWord(settlement, this.#paint)
+    const line = `${settlementSign(settlement, this.#paint)} ${head.trimEnd()}`
+    this.#line(joinToWidth(line, word, this.#screen.columns))
     if (call.isError) this.#line(`  ${this.#paint.dim(errorText(call.results))}`)
   }
 

@@ -25,12 +25,21 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
     throw wrongInput('fallbackModel', 'on', 'must be a function `(error) => boolean`')
   }
   const { api, provider, model } = first
-  return {
+  const both: Model = {
     api,
     provider,
     model,
     stream: (request, call = {}) => inTurn([first, ...others], request, call, on),
   }
+  inside.set(both, [first, ...others])
+  return both
+}
+
+const inside = new WeakMap<Model, readonly Model[]>()
+
+/** The models that may answer for a model: itself, or those that `fallbackModel` was given. */
+export function modelsIn(model: Model): readonly Model[] {
+  return inside.get(model)?.flatMap(modelsIn) ?? [model]
 }
 
 function checked(models: readonly Model[]): readonly [Model, ...Model[]] {

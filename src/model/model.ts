@@ -47,8 +47,18 @@ export interface ModelCallOptions {
   onRepair?(repair: Repair): void
   /** Receives every change to another model that `fallbackModel` makes. */
   onFallback?(change: ModelFallback): void
-  /** Receives the SHA-256 of the request's body in canonical form, without headers, before it is sent. */
-  onRequest?(sent: { readonly digest: string }): void
+  /** Receives what every request is made of, before it is sent. */
+  onRequest?(sent: SentRequest): void
+}
+
+/** A request to a provider, as its client is given it. */
+export interface SentRequest extends ModelName {
+  /** The version of the protocol's definition: under one version, the same request gives the same body. */
+  readonly adapter: string | number
+  /** SHA-256 of the body in canonical form, without headers; absent if the body is not JSON. */
+  readonly digest?: string
+  /** What the body is made of, besides the request. */
+  readonly settings: object
 }
 
 /** One model failed, and the same request goes to another one. */

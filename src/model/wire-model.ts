@@ -72,7 +72,12 @@ export function wireModel<Part extends object, Body extends object>(
     const keyed = cacheKey === undefined ? settings : { ...settings, cacheKey }
     const body = definition.requestBody({ ...keyed, ...listeners, part, request })
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key, body }
-    if (onRequest) tellDigest(body, onRequest)
+    if (onRequest) {
+      const { api, provider, version: adapter } = definition
+      const digest = bodyDigest(body)
+      const sent = { api, provider, model, adapter, settings }
+      onRequest(digest === undefined ? sent : { ...sent, digest })
+    }
     const { signal, release } = ownSignal(outer)
     const guard = new ResponseGuard(definition.api, options.maxResponseBytes)
     try {
@@ -164,15 +169,13 @@ function checkReply(reply: unknown): void {
   throw wrongInput('wireModel', 'send', rule)
 }
 
-function tellDigest(body: object, tell: NonNullable<ModelCallOptions['onRequest']>): void {
-  let text: string
+/** The digest of a body; undefined for one that is not JSON. It is for the client to refuse that. */
+export function bodyDigest(body: object): string | undefined {
   try {
-    text = canonicalStringify(body)
+    return sha256Hex(canonicalStringify(body))
   } catch {
-    // It is for the client to refuse what is no JSON.
-    return
+    return undefined
   }
-  tell({ digest: sha256Hex(text) })
 }
 
 /** A signal for one request: clients leave listeners on the signals they are given. */

@@ -80,16 +80,50 @@ export interface StoredUsage {
   readonly cachedInputTokens?: number
   readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
+  /** In the currency of the runner's `prices`; absent without prices. */
+  readonly cost?: number
   /** The part that sub-agents cost. */
   readonly nested?: Omit<StoredUsage, 'nested'>
 }
 
-/** One request to a model that gave a response; stored if its digest is known, or if something was shed. */
+/** One request to a model, whether it gave a response or failed. Entries of earlier versions have less of it. */
 export interface ModelCall {
   /** The `response` of the items that it gave. */
   readonly id: string
   /** Which round of its turn, from 1. */
   readonly iteration: number
+  /** Which try of the round, from 1. */
+  readonly attempt?: number
+  /** Which model answered; absent for an executor that asked none, or does not say so. */
+  readonly api?: string
+  readonly provider?: string
+  readonly model?: string
+  /** Epoch milliseconds, by the runner's clock. */
+  readonly startedAt?: number
+  readonly firstTokenAt?: number
+  readonly endedAt?: number
+  /** How the response ended. */
+  readonly finish?: string
+  /** Why there is no response. */
+  readonly error?: { readonly code?: string; readonly message: string }
+  readonly usage?: Omit<StoredUsage, 'nested' | 'cost'>
+  /** In the currency of the runner's `prices`; absent without a price for the model. */
+  readonly cost?: number
+  /** What the token budget found. */
+  readonly budget?: JsonObject
+  /** The last entry of the log that the request shows. */
+  readonly upTo?: number
+  /** The model that was asked before, and why it gave no response. */
+  readonly fallback?: {
+    readonly api: string
+    readonly provider: string
+    readonly model: string
+    readonly error: { readonly code?: string; readonly message: string }
+  }
+  /** True when an executor of the application asked the model: it may have changed the request. */
+  readonly ownExecutor?: boolean
+  /** The version of the definition that made the body. */
+  readonly adapter?: string | number
   /** What the budget took out of this request, and so out of all later ones. */
   readonly shed?: {
     /** The calls whose results became handles. */
@@ -100,8 +134,21 @@ export interface ModelCall {
   readonly digests: {
     /** SHA-256 of the request's body in canonical form, without headers. Models that send no request have none. */
     readonly request?: string
-  }
+  } & { readonly [Part in RequestPart]?: string }
+  /** `digests` when the parts of the request were not to be stored. */
+  readonly capture?: 'digests'
+  /** The parts from which secrets were removed: the request had them. */
+  readonly scrubbed?: readonly RequestPart[]
+  /** The parts of the request. A store takes them out of the entry, and keeps each once under its digest. */
+  readonly parts?: RequestParts
 }
+
+/** The parts of requests that are stored beside the log, once for each content. */
+export const REQUEST_PARTS = ['instructions', 'tools', 'context', 'params', 'output'] as const
+/** The name of a part of a request. */
+export type RequestPart = (typeof REQUEST_PARTS)[number]
+/** The parts of a request, as JSON. */
+export type RequestParts = { readonly [Part in RequestPart]?: JsonValue }
 
 /** Something the operator should know: a warning, a recovery, a doubt. */
 export interface Note {

@@ -66,6 +66,7 @@ describe('a turn handle', () => {
       'thought …',
       'toolInput …',
       'toolInput …',
+      'modelCall',
       'thought whole',
       'toolCall',
       'toolCall',
@@ -73,6 +74,7 @@ describe('a turn handle', () => {
       'progress',
       'toolCall whole',
       'message …',
+      'modelCall',
       'message whole',
       'turnEnd',
     ])
@@ -93,11 +95,13 @@ describe('a turn handle', () => {
     expect(durable.map(({ position }) => kinds.get(position))).toEqual([
       'turn-start',
       'message',
+      'model-call',
       'thought',
       'history-item',
       'history-item',
       'settlement',
       'settlement',
+      'model-call',
       'message',
       'turn-end',
     ])
@@ -231,6 +235,7 @@ describe('a turn handle', () => {
       'gateDecided',
       'toolCall whole',
       'message …',
+      'modelCall',
       'message whole',
       'turnEnd',
     ])
@@ -254,7 +259,13 @@ describe('a turn handle', () => {
     failing.resolve()
     const runner = new TurnRunner({ store, model: scriptedModel([[{ text: 'x' }]]) })
     const events = await read(runner.run({ message: 'go' }))
-    expect(events.map(brief)).toEqual(['turnStart', 'message whole', 'message …', 'message whole'])
+    expect(events.map(brief)).toEqual([
+      'turnStart',
+      'message whole',
+      'message …',
+      'modelCall',
+      'message whole',
+    ])
   })
 
   it('tells entries in the order of the log, although the store answers in another', async () => {

@@ -21,6 +21,7 @@ import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
 import type { RecoverInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
+import { requirePricesInside } from './nested/agent-tool.ts'
 import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
   type RunnerSettings,
@@ -54,6 +55,7 @@ export class TurnRunner<Context = unknown> {
 
   constructor(options: TurnRunnerOptions<Context>) {
     this.#settings = runnerSettings(options as TurnRunnerOptions, innerTurns)
+    requirePricesInside(this.#settings)
     // An `error` observer that throws does not get its own error.
     this.#observed = new EventBus((error, where, origin) => {
       if (where !== 'error') this.#observed.emit('error', { error, where }, origin)

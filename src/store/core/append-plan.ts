@@ -5,6 +5,7 @@ import { referencesOf } from '../rows/entry-references.ts'
 import { encodeEntry } from '../rows/entry-text.ts'
 import { type PlannedEntry, redactPlanned } from '../rows/planned-entry.ts'
 import type { Redact } from '../rows/redaction.ts'
+import { withoutParts } from '../rows/request-parts.ts'
 import { sealOf } from '../rows/seal.ts'
 import type { AppendPlan, AppendState } from '../rows/store-driver.ts'
 import type { BlobRow, ConversationRow, EntryRow } from '../rows/store-rows.ts'
@@ -24,14 +25,19 @@ export function planAppend(
   now: number,
 ): AppendPlan {
   const { redact } = settings
+  const parts: BlobRow[] = []
   const planned = request.entries.map((entry, at) => {
     const { time = now, redacted } = request.imported?.[at] ?? {}
     const stamped = { entry, time, redacted }
     // The decision that closes a gate is known, and can be redacted, only after the gate was read.
-    return entry.kind === 'gate-closed' ? stamped : redactPlanned(stamped, redact)
+    if (entry.kind === 'gate-closed') return stamped
+    const clean = redactPlanned(stamped, redact)
+    const own = withoutParts(clean.entry)
+    parts.push(...own.blobs)
+    return { ...clean, entry: own.entry }
   })
   const entries = planned.map(({ entry }) => entry)
-  const blobs = withoutRedacted(request, entries, redact)
+  const blobs = [...withoutRedacted(request, entries, redact), ...parts]
   const { conversation, epoch } = request
   const origin = { conversation, epoch, isImported: request.imported !== undefined, now }
   const digests = blobs.map(({ digest }) => digest)

@@ -1,5 +1,5 @@
 import { hasJsonForm } from '../../core/json/json-form.ts'
-import type { Entry, NewEntry } from '../entry.ts'
+import { type Entry, type ModelCall, type NewEntry, REQUEST_PARTS } from '../entry.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
 
@@ -13,7 +13,14 @@ export function referencesOf(entry: NewEntry | Entry): readonly string[] {
     if (rawArgs === undefined && media === undefined) return digestsIn(results)
     return [results, rawArgs, mediaIn(media)].flatMap(digestsIn)
   }
+  if (entry.kind === 'model-call') return partsIn(entry.data)
   return entry.kind === 'message' ? digestsIn(entry.data['attachments']) : NONE
+}
+
+/** The stored parts of a request. */
+function partsIn({ digests, capture }: ModelCall): readonly string[] {
+  if (capture === 'digests') return NONE
+  return REQUEST_PARTS.flatMap((part) => digests[part] ?? NONE)
 }
 
 /** The media beside the text of a result. */

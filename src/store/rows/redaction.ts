@@ -31,7 +31,7 @@ const REDACTABLE: { readonly [K in EntryKind]: readonly string[] } = {
   'gate-closed': ['decision'],
   'turn-start': ['*'],
   'turn-end': ['reason', 'usage'],
-  'model-call': [],
+  'model-call': ['parts', 'error', 'fallback'],
   note: ['message', 'data'],
 }
 

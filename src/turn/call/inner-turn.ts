@@ -6,6 +6,7 @@ import type { RunnerStore } from '../../store/store.ts'
 import { AROUND, type ToolContext } from '../../tools/tool-context.ts'
 import type { ObservedBus } from '../events/event-bus.ts'
 import type { EventOrigin } from '../events/turn-events.ts'
+import type { StopReason } from '../limits/outcome.ts'
 import type { StartedState } from '../log/call-state.ts'
 import type { Fact } from '../log/fact.ts'
 import type { TrustPolicy } from './trust-policy.ts'
@@ -76,5 +77,18 @@ export interface OuterTurn {
   readonly settings: InheritedSettings
   readonly observed: ObservedBus
   readonly taint: TrustTier
-  addUsage(usage: Usage): void
+  /** Whether its model calls are counted before they are made. */
+  readonly isLimited: boolean
+  addUsage(usage: Usage, cost?: Cost): void
+  /** Why a model call with this input must not be made. */
+  overspent(next: { readonly tokens: number; readonly cost: number }): StopReason | undefined
+  /** Counts the input of a model call while it runs. */
+  hold(input: { readonly tokens: number; readonly cost: number }, sign: 1 | -1): void
+}
+
+/** What a response cost, if that is known. */
+export interface Cost {
+  readonly amount?: number
+  /** The model that has no price. */
+  readonly unpriced?: string
 }

@@ -1,8 +1,8 @@
 import type { PlainObject } from '../../core/json/json.ts'
 import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
 import type { FinishReason } from '../../model/events/finish-reason.ts'
-import type { UnfinishedCall, Usage } from '../../model/events/model-event.ts'
-import type { ModelFallback } from '../../model/model.ts'
+import type { Finish, UnfinishedCall, Usage } from '../../model/events/model-event.ts'
+import type { ModelFallback, ModelName, ModelRequest, SentRequest } from '../../model/model.ts'
 import type { Repair } from '../../model/wire/encode-groups.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import type { TurnTextContent, TurnToolInputContent } from '../events/turn-events.ts'
@@ -30,7 +30,7 @@ interface DecisionDetail {
   readonly finish?: FinishReason
   /** True when the answer rests on a stranger's pages that no item holds: its calls are judged as tainted. */
   readonly grounded?: boolean
-  /** SHA-256 of the request that was sent, in lower-case hex; stored with the response. */
+  /** SHA-256 of the request that an executor has sent by itself, in lower-case hex; stored with the response. */
   readonly requestDigest?: string
 }
 
@@ -48,10 +48,23 @@ export interface ExecutorHelpers {
    * several models in one step.
    */
   modelCall?(): string
+  /** Begins the record of one request to a model; the log names every one, and what it cost. */
+  roundTrip?(model: ModelName, fallback?: ModelFallback): RoundTrip
   /** Tells observers that a model failed and another one is asked. */
   modelFallback?(change: ModelFallback): void
   /** Tells observers how the history was repaired for encoding. */
   historyRepair(repair: Repair): void
+}
+
+/** One request to a model: its executor says what becomes of it. */
+export interface RoundTrip {
+  /** What was sent. */
+  sent(sent: SentRequest, request: ModelRequest): void
+  /** The first event of the response has come. */
+  answered(): void
+  /** The response is whole. */
+  ended(end: Pick<Finish, 'reason' | 'usage'>): void
+  failed(error: unknown): void
 }
 
 /** Decides what happens next in an iteration. It decides; the runner acts. */

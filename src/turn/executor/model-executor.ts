@@ -2,7 +2,14 @@ import { BobbinError } from '../../core/error/error.ts'
 import { requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
 import { unwaited } from '../../core/thenable.ts'
 import type { Finish, ModelEvent } from '../../model/events/model-event.ts'
-import type { Model, ModelCallOptions, ModelFallback, ModelRequest } from '../../model/model.ts'
+import { modelsIn } from '../../model/fallback-model.ts'
+import type {
+  Model,
+  ModelCallOptions,
+  ModelFallback,
+  ModelRequest,
+  SentRequest,
+} from '../../model/model.ts'
 import type { ToolChoice } from '../../model/tool-definition.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import { spokenText } from '../../records/spoken-text.ts'
@@ -33,14 +40,16 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
     throw wrongInput('modelExecutor', 'model', rule)
   }
   checkAsks(asks)
-  return async (ctx, helpers) => {
+  const executor: Executor = async (ctx, helpers) => {
     let isStreamed = false
-    let requestDigest: string | undefined
-    const onRequest = ({ digest }: { readonly digest: string }) => {
-      requestDigest = digest
-    }
+    const own = requestOf(ctx)
+    const request = asks.toolChoice === undefined ? own : { ...own, toolChoice: asks.toolChoice }
+    let trip = helpers.roundTrip?.(nameOf(model))
+    const onRequest = (sent: SentRequest) => trip?.sent(sent, request)
     let inputs = new InputStreams()
     const onFallback = (change: ModelFallback) => {
+      trip?.failed(change.error)
+      trip = helpers.roundTrip?.(change.to, change)
       // Nothing that the failed model streamed belongs to the response of the next one.
       inputs = new InputStreams()
       isStreamed = false
@@ -48,26 +57,41 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
     }
     const options = { ...optionsOf(ctx, helpers), onRequest, onFallback }
     const prefix = helpers.modelCall?.() ?? ''
-    for await (const event of eventsOf(model, asks, ctx, options)) {
-      if (event.type === 'finish') {
-        if (!isStreamed) tellWhole(event.items, helpers, prefix)
-        const digest = requestDigest !== undefined && { requestDigest }
-        return { ...decisionOf(event, inputs), ...digest }
+    try {
+      for await (const event of eventsOf(model, asks, request, options)) {
+        if (!isStreamed) trip?.answered()
+        if (event.type === 'finish') {
+          if (!isStreamed) tellWhole(event.items, helpers, prefix)
+          trip?.ended(event)
+          return decisionOf(event, inputs)
+        }
+        isStreamed = true
+        const { key, delta } = event
+        const id = `${prefix}${key}`
+        if (event.type === 'text') helpers.message({ id, delta })
+        else if (event.type === 'thought') helpers.thought({ id, delta })
+        else {
+          helpers.toolInput({ id, tool: event.tool, delta })
+          inputs.add(id, event.tool, delta)
+        }
       }
-      isStreamed = true
-      const { key, delta } = event
-      const id = `${prefix}${key}`
-      if (event.type === 'text') helpers.message({ id, delta })
-      else if (event.type === 'thought') helpers.thought({ id, delta })
-      else {
-        helpers.toolInput({ id, tool: event.tool, delta })
-        inputs.add(id, event.tool, delta)
-      }
+      const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
+      throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
+    } catch (error) {
+      trip?.failed(error)
+      throw error
     }
-    const message = `The stream of \`${model.api}\` ended without a terminal event; none of its calls run.`
-    throw new BobbinError('E_STREAM_BROKEN', message, { reason: 'no terminal event' })
   }
+  models.set(executor, modelsIn(model))
+  return executor
 }
+
+const models = new WeakMap<Executor, readonly Model[]>()
+
+/** The models that an executor may ask, if `modelExecutor` made it. */
+export const modelsOf = (executor: Executor): readonly Model[] => models.get(executor) ?? []
+
+const nameOf = ({ api, provider, model }: Model) => ({ api, provider, model })
 
 /** Checks early: a wrong choice fails every request at the provider, and a timer treats `NaN` as 0. */
 function checkAsks(asks: ModelExecutorOptions): void {
@@ -90,12 +114,10 @@ function isToolChoice(choice: unknown): choice is ToolChoice {
 
 function eventsOf(
   model: Model,
-  { toolChoice, maxSilenceMs }: ModelExecutorOptions,
-  ctx: DispatchContext,
+  { maxSilenceMs }: ModelExecutorOptions,
+  request: ModelRequest,
   options: ModelCallOptions,
 ): AsyncIterable<ModelEvent> {
-  const own = requestOf(ctx)
-  const request = toolChoice === undefined ? own : { ...own, toolChoice }
   return maxSilenceMs === undefined
     ? unwaited(model.stream(request, options))
     : unlessSilent(model, request, options, maxSilenceMs)

@@ -228,7 +228,7 @@ describe('the limits of a turn', () => {
   })
 
   it('goes on while the time is just not over', () => {
-    const limits = { iterations: 1, calls: 1, timeMs: 1_000 }
+    const limits = { iterations: 1, calls: 1, timeMs: 1_000, tokens: 1, cost: 1 }
     const codeAt = (now: number) => limitReached(limits, 1, 500, { now: () => now })?.code
     expect([1_500, 1_501].map(codeAt)).toEqual([undefined, 'MAX_TIME'])
   })

@@ -10,12 +10,21 @@ export interface TurnLimits {
   readonly calls?: number
   /** How long a turn may take, in milliseconds; 30 minutes unless given. */
   readonly timeMs?: number
+  /**
+   * How many tokens the model calls of a turn may have, input and output, with those of its sub-agents and of the turns that
+   * it continues. Checked before each model call, so that one response may go beyond it. No limit unless given.
+   */
+  readonly tokens?: number
+  /** The same in the currency of `prices`, which must have a price for every model. */
+  readonly cost?: number
 }
 
 export const TURN_LIMITS = {
   iterations: atLeast(1, 20),
   calls: atLeast(1, 200),
   timeMs: atLeast(1, 30 * 60_000),
+  tokens: atLeast(1, Number.POSITIVE_INFINITY),
+  cost: atLeast(0, Number.POSITIVE_INFINITY),
 } satisfies OptionTable<TurnLimits>
 
 /** The reason to stop before the next iteration; undefined when there is none. */
@@ -55,6 +64,24 @@ export const tooManyInResponse = (calls: number): StopReason => ({
 export const tooMuchTime = (timeMs: number): StopReason => ({
   code: 'MAX_TIME',
   message: `The turn was stopped because it took longer than ${timeMs} ms. Raise \`limits.timeMs\`, or ask for less at once.`,
+})
+
+/** The reason when the next model call would have too many tokens. */
+export const tooManyTokens = (tokens: number): StopReason => ({
+  code: 'MAX_TOKENS',
+  message: `The turn was stopped because its next model call would take it over ${tokens} tokens. Raise \`limits.tokens\`, or ask for less at once.`,
+})
+
+/** The reason when the next model call would cost too much. */
+export const tooMuchCost = (cost: number): StopReason => ({
+  code: 'MAX_COST',
+  message: `The turn was stopped because its next model call would take its cost over ${cost}. Raise \`limits.cost\`, or ask for less at once.`,
+})
+
+/** The reason when nobody knows what the turn has cost. */
+export const unknownCost = (model: string): StopReason => ({
+  code: 'MAX_COST',
+  message: `The turn was stopped because \`prices\` has no price for \`${model}\`, so that \`limits.cost\` cannot be checked. Add the price.`,
 })
 
 /** The reason when the request cannot be made small enough. */

@@ -24,6 +24,8 @@ export type StopCode =
   | 'MAX_ITERATIONS'
   | 'MAX_CALLS'
   | 'MAX_TIME'
+  | 'MAX_TOKENS'
+  | 'MAX_COST'
   | 'BUDGET'
   | 'REPEATED_CALL'
   | 'GATE'
@@ -39,8 +41,10 @@ export type StopCode =
 
 /** The cost of a turn: its own model calls and those of all its sub-agents. */
 export interface TurnUsage extends Usage {
+  /** In the currency of the runner's `prices`; absent without prices. */
+  readonly cost?: number
   /** The part that sub-agents cost; absent when they cost nothing. */
-  readonly nested?: Usage
+  readonly nested?: Usage & { readonly cost?: number }
 }
 
 /** What every outcome of a turn has. */

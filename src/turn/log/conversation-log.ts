@@ -92,9 +92,12 @@ const toldEntry =
   (entries: readonly NewEntry[]) =>
   (fact: Fact, at: number): NewEntry => {
     const entry = entries[at] as NewEntry
-    return fact.kind === 'gate-closed' && entry.kind === 'gate-closed'
-      ? { ...entry, data: fact.closing }
-      : entry
+    if (fact.kind === 'gate-closed' && entry.kind === 'gate-closed') {
+      return { ...entry, data: fact.closing }
+    }
+    if (entry.kind !== 'model-call') return entry
+    const { parts: _, ...data } = entry.data
+    return { ...entry, data }
   }
 
 /** The digests of a call's results, each once. Text has none: it is stored in the record. */

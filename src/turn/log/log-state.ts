@@ -7,7 +7,7 @@ import { spokenText } from '../../records/spoken-text.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { isArtifact } from '../../spool/artifact.ts'
 import { Media } from '../../spool/media.ts'
-import { type Intent, type Note, TAINT } from '../../store/entry.ts'
+import { type Intent, type Note, type StoredUsage, TAINT } from '../../store/entry.ts'
 import type { TurnStatus } from '../limits/outcome.ts'
 import { type AskedCall, type OpenState, shownId } from './call-state.ts'
 import { type Fact, NO_ANSWER, OWN_WIRE } from './fact.ts'
@@ -36,6 +36,8 @@ export class LogState {
   end: LogEnd = EMPTY_LOG
   /** What the application passed to the last `run` as `context`. */
   context: JsonValue | undefined
+  /** What the last `run` and the turns that continue it have spent. */
+  spent = { tokens: 0, cost: 0 }
   #unrecorded: TrustTier | undefined
 
   apply(facts: readonly Fact[]): void {
@@ -75,13 +77,20 @@ export class LogState {
       case 'model-call':
         for (const id of fact.modelCall.shed?.handles ?? []) this.shed.handles.add(id)
         for (const place of fact.modelCall.shed?.dropped ?? []) this.shed.dropped.add(place)
+        this.#spend(fact.modelCall.usage, fact.modelCall.cost)
         break
       case 'turn-start':
         // A turn that continues another has its context.
-        if ((fact.start.input ?? 'run') === 'run') this.context = fact.start.context
+        if ((fact.start.input ?? 'run') === 'run') {
+          this.context = fact.start.context
+          this.spent = { tokens: 0, cost: 0 }
+        }
+        break
+      case 'turn-end':
+        // Inner turns have logs of their own.
+        this.#spend(fact.end.usage?.nested, fact.end.usage?.nested?.cost)
         break
       case 'thought':
-      case 'turn-end':
         break
     }
   }
@@ -108,6 +117,12 @@ export class LogState {
     return this.records.filter(
       (call) => call.settlement === 'in-doubt' && this.shown.get(shownId(call)) === call,
     )
+  }
+
+  #spend(usage: Omit<StoredUsage, 'nested'> | undefined, cost = 0): void {
+    const { inputTokens = 0, outputTokens = 0 } = usage ?? {}
+    const { spent } = this
+    this.spent = { tokens: spent.tokens + inputTokens + outputTokens, cost: spent.cost + cost }
   }
 
   #lower(tier: TrustTier): void {

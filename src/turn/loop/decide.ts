@@ -3,7 +3,10 @@ import { isTransient } from '../../model/transient-failure.ts'
 import type { FunctionalEvents } from '../events/turn-events.ts'
 import type { ExecutorDecision, ExecutorHelpers } from '../executor/executor.ts'
 import { errorText } from '../limits/failure.ts'
+import { priceOf } from '../limits/prices.ts'
+import { RoundTrips } from './round-trips.ts'
 import type { Turn } from './turn.ts'
+import type { Amount } from './turn-tally.ts'
 
 /** A decision, and the ids of events for the ids under which its executor streamed. */
 export interface Decided {
@@ -11,6 +14,8 @@ export interface Decided {
   /** The id of the model call that gave it, and of its response. */
   readonly modelCall: string
   readonly streamId: (id: string) => string
+  /** The requests to models that led to it. */
+  readonly trips: RoundTrips
 }
 
 const FIRST_PAUSE_MS = 250
@@ -25,22 +30,35 @@ export async function decide(turn: Turn): Promise<Decided> {
   const { signal, watch } = turn.interruption
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted()
+    const streamId = streamIds(turn, attempt)
+    const modelCall = modelCallId(turn, attempt)
+    const { iteration } = turn.tally
+    const trips = new RoundTrips(turn, { id: modelCall, iteration, attempt: attempt + 1 })
+    const input = nextInput(turn)
+    turn.tally.hold(input, 1)
     try {
       // Rules without a promise are welcome, whatever the type says.
-      const streamId = streamIds(turn, attempt)
-      const modelCall = modelCallId(turn, attempt)
-      const ways = helpers(turn, streamId, modelCall)
+      const ways = helpers(turn, streamId, modelCall, trips)
       const deciding = (async () => settings.executor(ctx, ways))()
-      return { decision: await watch.orAborted(deciding), modelCall, streamId }
+      return { decision: await watch.orAborted(deciding), modelCall, streamId, trips }
     } catch (error) {
+      await turn.log.commit(trips.failed(error))
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`
       events.dropTexts()
       events.warn({ code: 'MODEL_RETRY', message })
       // Ends with an abort even if the application's `sleep` ignores the signal.
       await watch.orAborted((async () => settings.sleep(pauseAfter(error, attempt), signal))())
+    } finally {
+      turn.tally.hold(input, -1)
     }
   }
+}
+
+/** The input of the next model call, at the highest price that may apply. */
+export function nextInput({ request: { tokens }, settings: { models, prices } }: Turn): Amount {
+  const price = Math.max(0, ...models.map((model) => priceOf(prices, model)?.input ?? 0))
+  return { tokens, cost: (tokens * price) / 1_000_000 }
 }
 
 /** As long as the provider asks for, up to a limit. */
@@ -65,6 +83,7 @@ function helpers(
   { events }: Turn,
   streamId: Decided['streamId'],
   modelCall: string,
+  trips: RoundTrips,
 ): ExecutorHelpers {
   let modelCalls = 0
   const stream =
@@ -79,6 +98,7 @@ function helpers(
       modelCalls++
       return modelCalls === 1 ? '' : `${modelCalls}/`
     },
+    roundTrip: (model, fallback) => trips.open(model, fallback),
     modelFallback: ({ from, to, error }) => {
       const message = `\`${from.model}\` failed, and \`${to.model}\` is asked instead: ${errorText(error)}`
       events.observed('warning', { code: 'MODEL_FALLBACK', message })

@@ -2,7 +2,7 @@ import { callsOf, checkDecision } from '../executor/check-decision.ts'
 import type { ExecutorDecision } from '../executor/executor.ts'
 import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limits/limits.ts'
 import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
-import { decide } from './decide.ts'
+import { decide, nextInput } from './decide.ts'
 import { type ResponseEnd, runResponse } from './run-response.ts'
 import { takeSteered } from './steer.ts'
 import { checkedOutput, correctionText, isRejected } from './structured-output.ts'
@@ -19,11 +19,15 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     const decided = await decide(turn)
     const { decision } = decided
     checkDecision(decision)
-    turn.tally.add(decision.usage)
+    turn.tally.add(decision.usage, decided.trips.cost(decision))
     const asked = callsOf(decision).length + (decision.unfinished?.length ?? 0)
-    if (asked > MAX_CALLS_PER_RESPONSE) return failed(tooManyInResponse(asked))
+    if (asked > MAX_CALLS_PER_RESPONSE) {
+      await turn.log.commit(decided.trips.decided(decision))
+      return failed(tooManyInResponse(asked))
+    }
     // An answer that comes after the abort is not recorded. Calls are, as calls that did not run.
     const isLate = 'answer' in decision && turn.interruption.signal.aborted
+    if (isLate) await turn.log.commit(decided.trips.decided(decision))
     const end = isLate
       ? turn.interruption.end()
       : endOf(turn, decision, await runResponse(turn, decided))
@@ -66,7 +70,8 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   const short = await turn.request.prepare(turn.ctx.output?.schema, (report) =>
     turn.events.observed('budget', report),
   )
-  return short && stopped(short)
+  const reason = short ?? tally.overspent(nextInput(turn))
+  return reason && stopped(reason)
 }
 
 /** The end of the turn after a response; undefined when it continues. */

@@ -28,7 +28,7 @@ import { takePulse } from './pulse.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { Steering, Turn } from './turn.ts'
 import { TurnChain, UNUSED } from './turn-chain.ts'
-import { TurnTally } from './turn-tally.ts'
+import { NOTHING_SPENT, TurnTally } from './turn-tally.ts'
 
 /** How the handle of a turn reaches it. */
 export interface TurnControl {
@@ -210,7 +210,11 @@ async function turnOn(
   const used = input === 'run' ? UNUSED : chain.use
   interruption.spend(used.timeMs)
   // From here on, followers get the facts of this turn only.
-  const tally = new TurnTally(settings.clock.now(), parent, used)
+  const { limits } = settings
+  const rules = { limits, before: input === 'run' ? NOTHING_SPENT : state.spent }
+  const tally = new TurnTally(settings.clock.now(), rules, parent, used)
+  const isLimited =
+    Number.isFinite(limits.tokens) || Number.isFinite(limits.cost) || parent?.isLimited === true
   log.follow(tally)
   const steering: Steering = { isAsked: false }
   const nudge = () => {
@@ -228,6 +232,8 @@ async function turnOn(
     history,
     visible,
     presentation,
+    length: () => log.length,
+    counts: isLimited,
   })
   const { signal } = interruption
   const ctx = turnContext({
@@ -253,7 +259,10 @@ async function turnOn(
     get taint() {
       return state.taint
     },
-    addUsage: (usage) => tally.addNested(usage),
+    isLimited,
+    addUsage: (usage, cost) => tally.addNested(usage, cost),
+    overspent: (next) => tally.overspent(next),
+    hold: (input, sign) => tally.hold(input, sign),
   }
   const turn: Turn = {
     settings,

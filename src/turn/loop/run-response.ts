@@ -19,7 +19,7 @@ export interface ResponseEnd {
 /** Takes the calls of a response from request to record. The history shows results in the order asked. */
 export async function runResponse(
   turn: Turn,
-  { decision, modelCall, streamId }: Decided,
+  { decision, modelCall, streamId, trips }: Decided,
 ): Promise<ResponseEnd> {
   // 1. Ask: every call gets its id and its place; arguments are read strictly.
   const asked = await askCalls(turn, decision, { id: modelCall, streamId })
@@ -28,8 +28,8 @@ export async function runResponse(
   // 3. One commit: what the request added, the response with its refusals, gates and intents, so that a crash cannot separate them.
   const { unrecorded } = turn.log.state
   const taint = unrecorded === undefined ? [] : [taintNote(unrecorded)]
-  const { iteration } = turn.tally
-  const sent = turn.request.takeFacts({ id: modelCall, iteration }, decision.requestDigest)
+  const told = trips.decided(decision)
+  const sent = [...turn.request.takeFacts(), ...told]
   await turn.log.commit([...sent, ...asked.facts, ...taint, ...steps.flatMap(({ facts }) => facts)])
   // 4. Run side by side; each call settles by itself.
   await runAll(

@@ -258,13 +258,16 @@ const STRICTNESS: readonly TrustPolicy[] = ['open', 'default', 'strict']
 /** The inner turn's settings. Policy and budget are never looser than the outer turn's. */
 function nestedSettings(agent: TurnRunnerOptions, given: InheritedSettings): RunnerSettings {
   const outer = given as RunnerSettings
-  const { store, spool, approve, conversationSecret, secrets, clock, ids } = outer
+  const { store, spool, approve, conversationSecret, secrets, clock, ids, capture } = outer
+  const prices = { ...outer.prices, ...agent.prices }
   const options = {
     ...(agent.store === undefined && { store, spool }),
     ...(approve && { approve }),
     ...(conversationSecret && { conversationSecret }),
     ...(secrets && { secrets }),
     ...agent,
+    ...(outer.prices && { prices }),
+    ...(capture === 'digests' && { capture }),
     testing: { clock, ids, ...agent.testing },
   } as TurnRunnerOptions
   const own = runnerSettings(options, innerTurns)

@@ -22,6 +22,7 @@ import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Approve } from '../gates/gate-answer.ts'
 import { TURN_LIMITS, type TurnLimits } from '../limits/limits.ts'
+import { isPrices, type Prices } from '../limits/prices.ts'
 import { REPEAT_LIMITS, type RepeatLimits } from '../limits/repeat-guard.ts'
 
 /** Resolves after the time, or at once when the signal aborts. */
@@ -107,9 +108,20 @@ export interface RunnerOptions<Context = unknown> {
    * conversation is free when it expires.
    */
   readonly leaseMs?: number
+  /** What a million tokens of each model cost: `{ 'gpt-5.4': { input, output, cached, cacheWrite } }`. */
+  readonly prices?: Prices
+  /**
+   * What the log keeps of each request: all of its parts (`'parts'`, unless given), so that `requestOf` can show it again, or
+   * only their digests.
+   */
+  readonly capture?: Capture
   /** What tests replace in order to be quick and repeatable. */
   readonly testing?: TestingOptions
 }
+
+const CAPTURES = ['parts', 'digests'] as const
+/** What the log keeps of each request to a model. */
+export type Capture = (typeof CAPTURES)[number]
 
 /** What tests replace in order to be quick and repeatable. */
 export interface TestingOptions {
@@ -180,6 +192,15 @@ export const RUNNER_OPTIONS = {
     DEFAULT_LEASE_MS,
     (value) => Number.isSafeInteger(value) && isAtLeast(1000)(value),
     'must be a whole number of milliseconds, at least 1000',
+  ),
+  prices: option(
+    isPrices,
+    "must be a table such as `{ 'gpt-5.4': { input: 1.25, output: 10 } }`, with numbers of at least 0 for a million tokens",
+  ),
+  capture: optionOr<Capture>(
+    'parts',
+    (value) => (CAPTURES as readonly unknown[]).includes(value),
+    `must be one of ${CAPTURES.join(', ')}`,
   ),
   testing: group({
     clock: optionOr(systemClock, hasMethods('now'), 'must have a `now()`'),

@@ -22,6 +22,8 @@ describe('runnerSettings', () => {
       iterations: 20,
       calls: 3,
       timeMs: 1_800_000,
+      tokens: Number.POSITIVE_INFINITY,
+      cost: Number.POSITIVE_INFINITY,
     })
   })
 

@@ -10,7 +10,8 @@ import type { Tool } from '../../tools/tool.ts'
 import { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { InnerTurns, OuterTurn } from '../call/inner-turn.ts'
 import type { Executor } from '../executor/executor.ts'
-import { modelExecutor } from '../executor/model-executor.ts'
+import { modelExecutor, modelsOf } from '../executor/model-executor.ts'
+import { type Prices, priceOf } from '../limits/prices.ts'
 import {
   RENAMED_OPTIONS,
   RUNNER_OPTIONS,
@@ -32,6 +33,10 @@ type Values = OptionValues<typeof RUNNER_OPTIONS>
 export interface RunnerSettings
   extends Omit<Values, 'executor' | 'tools' | 'instructions' | 'store' | 'spool' | 'testing'> {
   readonly executor: Executor
+  /** True when the application brought the executor: it may change requests. */
+  readonly hasOwnExecutor: boolean
+  /** The names of the models that may be asked, as far as they are known. */
+  readonly models: readonly string[]
   /** Empty until the turn has begun, if a function gives them. */
   readonly tools: ToolRegistry
   readonly instructions: string | undefined
@@ -61,6 +66,9 @@ export function runnerSettings(
   if (executor === values.executor && model !== undefined) {
     throw invalidRunner('`TurnRunner` has both a `model` and an `executor`. Pass one of them.')
   }
+  const models = modelsOf(executor).map((one) => one.model)
+  const needsPrices = Number.isFinite(values.limits.cost)
+  if (needsPrices) requirePrices(models, values.prices)
   const spool = values.spool ?? store.spool ?? memorySpool()
   if (store.durable && !spool.durable) {
     throw invalidRunner(
@@ -73,6 +81,8 @@ export function runnerSettings(
   return {
     ...values,
     executor,
+    hasOwnExecutor: executor === values.executor && models.length === 0,
+    models,
     tools,
     instructions,
     setUp: async (ctx) => ({
@@ -96,6 +106,15 @@ export function runnerSettings(
 
 /** What a turn is set up with. */
 export type TurnSetup = Pick<RunnerSettings, 'tools' | 'instructions'>
+
+/** Refuses a limit of cost that cannot be checked. */
+export function requirePrices(models: readonly string[], prices: Prices | undefined): void {
+  const unpriced = models.find((model) => priceOf(prices, model) === undefined)
+  if (unpriced === undefined) return
+  throw invalidRunner(
+    `\`limits.cost\` of \`TurnRunner\` needs a price for \`${unpriced}\`. Add it to \`prices\`: \`{ '${unpriced}': { input, output } }\`.`,
+  )
+}
 
 /** Several turns, or iterations, share a registry, so none of them may change it. */
 function registryOf(tools: Iterable<Tool> | undefined): ToolRegistry {

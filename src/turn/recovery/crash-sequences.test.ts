@@ -114,8 +114,8 @@ describe('a process that dies', () => {
 
 describe('a turn', () => {
   it.each([
-    ['write', ['history-item intent', 'settlement']],
-    ['read', ['history-item', 'settlement intent']],
+    ['write', ['model-call history-item intent', 'settlement']],
+    ['read', ['model-call history-item', 'settlement intent']],
   ] as const)('commits twice for a %s call: before it and behind it', async (effect, commits) => {
     const store = memoryStore()
     const made: string[] = []
@@ -129,6 +129,6 @@ describe('a turn', () => {
     const tools = [sampleTool('work', () => 'a small result', { effect })]
     const model = scriptedModel([[{ call: 'work', id: 'c1' }], [{ text: 'so' }]])
     await new TurnRunner({ model, tools, store: counting }).run(go)
-    expect(made).toEqual(['turn-start', 'message', ...commits, 'message', 'turn-end'])
+    expect(made).toEqual(['turn-start', 'message', ...commits, 'model-call message', 'turn-end'])
   })
 })

@@ -30,6 +30,16 @@ interface RequestParts {
   readonly history: History
   readonly visible: VisibleCalls
   readonly presentation: Presentation
+  /** How many entries the log has. */
+  readonly length: () => number
+  /** True when requests are counted although no budget holds them. */
+  readonly counts?: boolean
+}
+
+/** What the log has to know of a request besides its parts. */
+export interface PreparedRequest extends Pick<ModelCall, 'upTo' | 'budget' | 'shed'> {
+  /** Context that the request shows and the log does not have yet. */
+  readonly context: readonly { readonly id: string; readonly item: HistoryItem }[]
 }
 
 /**
@@ -52,8 +62,10 @@ export class TurnRequest {
   /** The texts of context that was dropped. */
   readonly #dropped = new Set<string>()
   readonly #facts: Fact[] = []
-  /** What was shed since the last response. */
+  /** What was shed since the last entry about a request. */
   readonly #shed = { handles: [] as string[], dropped: [] as number[] }
+  #upTo = 0
+  #report: BudgetReport | undefined
 
   constructor(parts: RequestParts) {
     const { history, presentation, budget, state } = parts
@@ -66,7 +78,7 @@ export class TurnRequest {
     this.tools = parts.visible.tools
     // What earlier requests have shed stays out, also without a budget.
     const isWhole = state.shed.handles.size + state.shed.dropped.size === 0
-    if (budget === undefined && isWhole) return
+    if (budget === undefined && isWhole && !parts.counts) return
     this.#budget = new HistoryBudget({
       limit: budget?.maxTokens ?? Number.POSITIVE_INFINITY,
       count: textCounter(budget?.encoding),
@@ -89,6 +101,7 @@ export class TurnRequest {
     const { memories, retrievables } = this
     const { history, state, visible } = this.#parts
     await history.render()
+    this.#upTo = this.#parts.length()
     if (this.#budget) await this.#count(this.#budget)
     const { pieces, trust } = this.#renderContext({ memories, retrievables })
     state.seeUnrecorded(trust)
@@ -101,6 +114,7 @@ export class TurnRequest {
       if (this.#budget) {
         const fitted = await this.#fit(this.#budget, added, output)
         added = fitted.context
+        this.#report = fitted.report
         if (this.#parts.budget) onReport(fitted.report)
         short = fitted.report.fits ? undefined : overBudget(fitted.report.limit)
       }
@@ -109,18 +123,28 @@ export class TurnRequest {
     return short
   }
 
-  /** The facts of this request that are committed with its response. */
-  takeFacts(call: Pick<ModelCall, 'id' | 'iteration'>, request?: string): readonly Fact[] {
-    const facts = this.#facts.splice(0)
+  /** How many tokens the request has; 0 unless requests are counted. */
+  get tokens(): number {
+    return this.#report?.total.tokens ?? 0
+  }
+
+  /** What the entry about this request says; what was shed is told once. */
+  takePrepared(): PreparedRequest {
     const [handles, dropped] = [this.#shed.handles.splice(0), this.#shed.dropped.splice(0)]
-    const hasShed = handles.length + dropped.length > 0
-    if (!hasShed && request === undefined) return facts
-    const modelCall: ModelCall = {
-      ...call,
-      ...(hasShed && { shed: { handles, dropped } }),
-      digests: request === undefined ? {} : { request },
+    const context = this.#facts.flatMap((fact) =>
+      fact.kind === 'item' ? [{ id: fact.id, item: fact.item }] : [],
+    )
+    return {
+      upTo: this.#upTo,
+      context,
+      ...(this.#parts.budget && this.#report && { budget: reportData(this.#report) }),
+      ...(handles.length + dropped.length > 0 && { shed: { handles, dropped } }),
     }
-    return [...facts, { kind: 'model-call', modelCall }]
+  }
+
+  /** The context that this request added; it is committed with its response. */
+  takeFacts(): readonly Fact[] {
+    return this.#facts.splice(0)
   }
 
   /** The context that no request has shown, and that was not dropped in this turn. */
@@ -189,6 +213,15 @@ export class TurnRequest {
     }
     this.items = budget.items
   }
+}
+
+/** A report without what `shed` says; a limit of `Infinity` has no form in JSON. */
+function reportData({ limit, fits, total, parts, groups }: BudgetReport): JsonObject {
+  const counts = { fits, total: { ...total }, groups: { ...groups } }
+  const each = Object.fromEntries(
+    Object.entries(parts).map(([part, count]) => [part, { ...count }]),
+  )
+  return { ...(Number.isFinite(limit) && { limit }), ...counts, parts: each }
 }
 
 const callIds = (item: HistoryItem | undefined): readonly string[] =>

@@ -125,6 +125,7 @@ export type { PatternOptions } from './spool/search/pattern.ts'
 export type { SearchAnswer, SearchOptions } from './spool/search/search.ts'
 export type { ByteRange, SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts'
+export { conversationKey } from './store/conversation-key.ts'
 export type { StoreOptions } from './store/core/create-store.ts'
 export type { StoredUsage } from './store/entry.ts'
 export type {

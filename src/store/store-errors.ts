@@ -1,7 +1,10 @@
 import { BobbinError } from '../core/error/error.ts'
 
 /** The conversation or gate does not exist. */
-export function notFound(what: 'conversation' | 'gate', id: string): BobbinError<'E_NOT_FOUND'> {
+export function notFound(
+  what: 'conversation' | 'gate' | 'model call',
+  id: string,
+): BobbinError<'E_NOT_FOUND'> {
   return new BobbinError(
     'E_NOT_FOUND',
     `The store has no ${what} \`${id}\`: it was deleted, or belongs to another store.`,

@@ -27,6 +27,7 @@ export type { Violation } from '../model/wire/wire-adapter.ts'
 export type { HistoryItem } from '../records/history-item.ts'
 export type { WireApi } from './definition-of.ts'
 export type { KnownApi } from './providers.ts'
+export { type RebuiltRequest, type RequestQuery, requestOf } from './request-of.ts'
 
 /** From what a codec mints ids. */
 export interface WireOptions {

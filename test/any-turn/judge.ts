@@ -1,11 +1,12 @@
-import { hmacSha256 } from '#hash'
 import { isBobbinError } from '../../src/core/error/error.ts'
+import { conversationKey } from '../../src/store/conversation-key.ts'
 import type { Store } from '../../src/store/store.ts'
 import { act, type Played } from './act.ts'
 import { forgetFolds, judgeFold } from './judge-fold.ts'
 import { judgeOutcome, logOf } from './judge-outcome.ts'
 import { conversationsOf } from './ledger.ts'
 import type { Command } from './program.ts'
+import { judgeRequests } from './recording.ts'
 import { SECRET, type World } from './world.ts'
 
 /** Looks at what a command, and whoever came between, left behind. */
@@ -22,6 +23,7 @@ export async function judge(world: World, all: readonly Played[]): Promise<void>
   for (const id of await conversationsOf(store, prefix)) {
     const { faults } = await store.verify({ conversation: id, ...keyOf(world, id) })
     for (const { message } of faults) ledger.faults.push(`${id} does not verify: ${message}`)
+    await judgeRequests(ledger, store, id, keyOf(world, id))
     // What a process that died had under way may take effect later, and shows itself only then.
     const isNews = world.troubled.has(conversation) && !world.wasFree.has(id)
     const mayBeHeld = isTroubled || isNews || world.isLeftHeld.has(id)
@@ -47,9 +49,7 @@ async function isFreeSoon(store: Store, id: string, ms: number): Promise<boolean
 
 /** A store holds no key where the application derives it. */
 function keyOf({ program }: World, conversation: string): { key?: Uint8Array } {
-  return program.settings.hasSecret
-    ? { key: hmacSha256(SECRET, `bobbin/conversation/1\n${conversation}`) }
-    : {}
+  return program.settings.hasSecret ? { key: conversationKey(SECRET, conversation) } : {}
 }
 
 async function judgeEndOf(world: World, played: Played, isRivalled: boolean): Promise<void> {

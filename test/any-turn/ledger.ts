@@ -15,6 +15,10 @@ export class Ledger {
   readonly settled = new Map<string, string>()
   /** The calls of each conversation in the order asked. */
   readonly asked = new Map<string, string[]>()
+  /** The bodies of requests that were made, by their digests. */
+  readonly bodies = new Map<string, string>()
+  /** The requests that were rebuilt from the log. */
+  readonly proven = new Set<string>()
   readonly #intents = new Set<string>()
   readonly #starts = new Map<string, number>()
   /** Calls that ran and must not repeat. */

@@ -5,6 +5,7 @@ import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { middlewareOf } from './layers.ts'
 import type { Life } from './life.ts'
 import type { Approver, Step } from './program.ts'
+import { recorded } from './recording.ts'
 import { checkHistory, decisionOf } from './script.ts'
 import { toolsOf } from './tools.ts'
 import { SECRET, type World } from './world.ts'
@@ -46,7 +47,7 @@ export function runnerOf(
     helpers.message({ id: 'm', delta: 'do' })
     await life.pause(1)
     helpers.message({ id: 'm', delta: 'ne' })
-    return decisionOf(step, ctx.items)
+    return recorded(world.ledger, ctx, helpers, () => decisionOf(step, ctx.items))
   }
   return new TurnRunner({
     executor,

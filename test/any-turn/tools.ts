@@ -6,6 +6,7 @@ import type { Executor } from '../../src/turn/executor/executor.ts'
 import { subAgent } from '../../src/turn/nested/sub-agent.ts'
 import { type Life, never } from './life.ts'
 import { MANNERS, type Manner } from './program.ts'
+import { recorded } from './recording.ts'
 import { checkHistory, decisionOf, taskOf } from './script.ts'
 import type { World } from './world.ts'
 
@@ -122,13 +123,13 @@ function act(
 
 function agentOf(world: World, life: Life, depth: number): Tool {
   const { program, positions } = world
-  const executor: Executor = async (ctx) => {
+  const executor: Executor = async (ctx, helpers) => {
     await life.pause(1)
     const script = program.scripts[Number(taskOf(ctx.items)) % program.scripts.length] ?? []
     const at = positions.get(ctx.conversation) ?? 0
     positions.set(ctx.conversation, at + 1)
     checkHistory(world, life, ctx.conversation, ctx.items)
-    return decisionOf(script[at], ctx.items)
+    return recorded(world.ledger, ctx, helpers, () => decisionOf(script[at], ctx.items))
   }
   const tools = toolsOf(world, life, depth + 1)
   return subAgent({

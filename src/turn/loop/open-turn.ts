@@ -1,5 +1,5 @@
-import { hmacSha256 } from '#hash'
 import type { JsonValue } from '../../core/json/json.ts'
+import { conversationKey } from '../../store/conversation-key.ts'
 import type { Note, TurnStart } from '../../store/entry.ts'
 import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import type { Lease } from '../../store/store.ts'
@@ -78,7 +78,7 @@ export const ownKey = (
   { conversationSecret }: RunnerSettings,
   conversation: string,
 ): Uint8Array | undefined =>
-  conversationSecret && hmacSha256(conversationSecret, `bobbin/conversation/1\n${conversation}`)
+  conversationSecret && conversationKey(conversationSecret, conversation)
 
 /** Takes the lease of the conversation, reads its log, and sets up the turn. */
 export async function openTurn(

@@ -85,6 +85,7 @@ export type {
   ModelFallback,
   ModelName,
   ModelRequest,
+  SentRequest,
 } from './model/model.ts'
 export type { ToolChoice, ToolDefinition } from './model/tool-definition.ts'
 export type { CallPlace, MintId } from './model/wire/synthetic-id.ts'
@@ -127,7 +128,12 @@ export type { ByteRange, SpoolReader } from './spool/spool-reader.ts'
 export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts'
 export { conversationKey } from './store/conversation-key.ts'
 export type { StoreOptions } from './store/core/create-store.ts'
-export type { StoredUsage } from './store/entry.ts'
+export type {
+  ModelCall,
+  RequestPart,
+  RequestParts,
+  StoredUsage,
+} from './store/entry.ts'
 export type {
   FeedContent,
   FeedEvent,
@@ -215,6 +221,7 @@ export type {
   Executor,
   ExecutorDecision,
   ExecutorHelpers,
+  RoundTrip,
 } from './turn/executor/executor.ts'
 export { type ModelExecutorOptions, modelExecutor } from './turn/executor/model-executor.ts'
 export type {
@@ -236,11 +243,13 @@ export type {
   UnfinishedStatus,
   UnfinishedTurn,
 } from './turn/limits/outcome.ts'
+export type { Price, Prices } from './turn/limits/prices.ts'
 export type { RepeatLimits } from './turn/limits/repeat-guard.ts'
 export type { OutputRequest, OutputSchema } from './turn/loop/structured-output.ts'
 export type { RecoverInput, ResumeInput, TurnInput } from './turn/loop/turn-input.ts'
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
 export type {
+  Capture,
   RunnerOptions,
   SetupContext,
   Sleep,

@@ -11,6 +11,8 @@ export type {
   ModelCall,
   NewEntry,
   Note,
+  RequestPart,
+  RequestParts,
   StoredUsage,
   TurnEnd,
   TurnStart,

@@ -69,12 +69,21 @@ export async function requestOf(store: Store, query: RequestQuery): Promise<Rebu
     },
     context: (parts.context ?? []) as unknown as PreparedRequest['context'],
   })
-  const body = bodyOf(definition, model, parts, items)
-  if (digests.request !== undefined && bodyDigest(body) === digests.request) {
+  const body = tried(() => bodyOf(definition, model, parts, items))
+  if (body !== undefined && digests.request !== undefined && bodyDigest(body) === digests.request) {
     return { body, proven: true, missing }
   }
   const reason = reasonOf(call, definition, { missing, isRedacted, hasKey: key !== undefined })
-  return { body, proven: false, reason, missing }
+  return { ...(body && { body }), proven: false, reason, missing }
+}
+
+/** What is left of a redacted request may have a shape that no provider takes. */
+function tried<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
 }
 
 type Parts = { readonly [Part in RequestPart]?: JsonValue }

@@ -118,6 +118,8 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'MetaColumn',
       'MetaRow',
       'ModelCall',
+      'RequestPart',
+      'RequestParts',
       'NewEntry',
       'NewGateDecision',
       'Note',
@@ -199,8 +201,11 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   },
   'bobbin-adk/provider': providerExports,
   'bobbin-adk/wire': {
-    values: ['wire'],
+    values: ['requestOf', 'wire'],
     types: [
+      'RebuiltRequest',
+      'RequestPart',
+      'RequestQuery',
       'Decoded',
       'EncodeOptions',
       'HistoryItem',

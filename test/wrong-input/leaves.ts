@@ -27,6 +27,8 @@ import {
   storeConformance,
   toolTape,
 } from '../../src/testing/index.ts'
+
+
 import {
   approvalsOf,
   feedResponse,
@@ -35,7 +37,9 @@ import {
   uiReconnectResponse,
   userMessageOf,
 } from '../../src/ui/index.ts'
-import { type WireApi, wire } from '../../src/wire/index.ts'
+import { requestOf, type WireApi, wire } from '../../src/wire/index.ts'
+
+
 import { providers } from '../../src/wire/providers.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'
 
@@ -123,6 +127,19 @@ const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] =
 
 /** Every way into the entry points beside the root, by what they export. */
 export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
+  requestOf: [
+    way('requestOf', (store) => requestOf(store, { conversation: 'c', modelCall: 'm' })),
+    way('requestOf(store, query)', (query) => requestOf(memoryStore(), query)),
+    way('requestOf(store, { conversation })', (conversation) =>
+      requestOf(memoryStore(), { conversation, modelCall: 'm' }),
+    ),
+    way('requestOf(store, { key })', (key) =>
+      requestOf(memoryStore(), { conversation: 'c', modelCall: 'm', key }),
+    ),
+    way('requestOf(store, { providers })', (given) =>
+      requestOf(memoryStore(), { conversation: 'c', modelCall: 'm', providers: given }),
+    ),
+  ],
   wire: [
     way('wire', wire),
     way('wire(api, options)', (options) => wire(api, options), ...OPTIONS),

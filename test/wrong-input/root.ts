@@ -12,6 +12,7 @@ import { Media } from '../../src/spool/media.ts'
 import { blobMedia, bytesMedia, spoolMedia, streamMedia } from '../../src/spool/media-reader.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import { sweepSpool } from '../../src/store/audit/sweep-spool.ts'
+import { conversationKey } from '../../src/store/conversation-key.ts'
 import { followConversation } from '../../src/store/feed/follow-conversation.ts'
 import { stopTurn } from '../../src/store/feed/stop-turn.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
@@ -116,6 +117,14 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       (on) => fallbackModel([scripted], { on }),
       'function',
       'undefined',
+    ),
+  ],
+  conversationKey: [
+    way('conversationKey', (secret) => conversationKey(secret, 'c')),
+    way(
+      'conversationKey(secret, conversation)',
+      (id) => conversationKey(new Uint8Array(32), id),
+      'text',
     ),
   ],
   comparePositions: [way('comparePositions', (position) => comparePositions(position, '1.0'))],

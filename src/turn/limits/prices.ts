@@ -19,8 +19,9 @@ const PER = 1_000_000
 
 /** Whether a value is a table of prices. */
 export function isPrices(value: unknown): boolean {
-  if (!isObject(value) || Array.isArray(value)) return false
-  return Object.values(value).every((price: unknown) => {
+  // A list, a map or a date is an object too, and has no prices.
+  if (Object.prototype.toString.call(value) !== '[object Object]') return false
+  return Object.values(value as object).every((price: unknown) => {
     if (!isObject(price)) return false
     const isAmount = (amount: unknown) =>
       typeof amount === 'number' && Number.isFinite(amount) && amount >= 0

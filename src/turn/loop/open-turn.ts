@@ -77,8 +77,7 @@ export interface OpenedTurn {
 export const ownKey = (
   { conversationSecret }: RunnerSettings,
   conversation: string,
-): Uint8Array | undefined =>
-  conversationSecret && conversationKey(conversationSecret, conversation)
+): Uint8Array | undefined => conversationSecret && conversationKey(conversationSecret, conversation)
 
 /** Takes the lease of the conversation, reads its log, and sets up the turn. */
 export async function openTurn(

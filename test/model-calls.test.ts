@@ -39,7 +39,7 @@ function claude(replies: readonly Reply[], bodies: object[] = [], model = 'claud
     return { payload: { ...whole, ...stop, usage } }
   }
   const params = { max_tokens: 99 }
-  return wireModel(anthropicMessagesProvider, { model, params, stream: false, send: send as never })
+  return wireModel(anthropicMessagesProvider, { model, params, stream: false, send })
 }
 
 /** A model of the Chat Completions protocol that answers with a text. */
@@ -51,7 +51,7 @@ function chat(bodies: object[]): Model {
     const choices = [{ index: 0, finish_reason: 'stop', message }]
     return { payload: { id: 'x', object: 'chat.completion', model: 'gpt', choices, usage } }
   }
-  return wireModel(openaiChatProvider, { model: 'gpt', stream: false, send: send as never })
+  return wireModel(openaiChatProvider, { model: 'gpt', stream: false, send })
 }
 
 async function modelCalls(store: Store, conversation = 'c'): Promise<readonly ModelCall[]> {
@@ -187,7 +187,7 @@ describe('requestOf', () => {
               confidence: 1,
               importance: 1,
               createdAt: 0,
-            } as never),
+            }),
           )
           return next()
         },
@@ -231,7 +231,7 @@ describe('requestOf', () => {
       }: { store?: Store; key?: Uint8Array; providers?: never } = {},
     ) => {
       const model = claude([{ call: 'look' }])
-      await new TurnRunner({ model, store, tools: [look], ...options } as never).run(go)
+      await new TurnRunner({ model, store, tools: [look], ...options }).run(go)
       const { id: modelCall = '' } = (await modelCalls(store)).at(-1) ?? {}
       const { proven, reason, missing } = await requestOf(store, {
         conversation: 'c',

@@ -149,7 +149,7 @@ async function turnOn(
   given: RunnerSettings,
   buses: Buses,
   seed: TurnSeed,
-  input: TurnStart['input'],
+  way: TurnStart['input'],
   { lease, interruption, secret }: Held,
 ): Promise<{ readonly turn: Turn; readonly live: LiveFeed }> {
   const { conversation: id, turnId, parent, output, control } = seed
@@ -195,7 +195,7 @@ async function turnOn(
     }
   }
   const gates = lease.created ? [] : await store.openGates(id)
-  const context = parent ? parent.context : input === 'run' ? seed.context : state.context
+  const context = parent ? parent.context : way === 'run' ? seed.context : state.context
   const { fault, ...setup } = await setUp(
     given,
     { context, conversation: id, turnId },

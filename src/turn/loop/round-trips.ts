@@ -120,7 +120,7 @@ export class RoundTrips {
       // The last one has given the response.
       const id = at === trips.length - 1 ? this.#call.id : `${this.#call.id}/${at + 1}`
       // What was shed is told once.
-      const { shed, ...rest } = prepared
+      const { shed: _, ...rest } = prepared
       return { kind: 'model-call', modelCall: this.#entry(trip, id, at === 0 ? prepared : rest) }
     })
   }
@@ -203,7 +203,7 @@ function partsOf(
     ...(tools !== undefined && { tools: tools as unknown as JsonValue }),
     ...(context.length > 0 && { context: context as unknown as JsonValue }),
     ...(params !== undefined && { params }),
-    ...(output !== undefined && { output: output as JsonValue }),
+    ...(output !== undefined && { output }),
   }
 }
 

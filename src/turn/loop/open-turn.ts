@@ -206,11 +206,11 @@ async function turnOn(
   await history.render()
   isRead = true
   if (parent !== undefined) state.seeUnrecorded(parent.taint)
-  const used = input === 'run' ? UNUSED : chain.use
+  const used = way === 'run' ? UNUSED : chain.use
   interruption.spend(used.timeMs)
   // From here on, followers get the facts of this turn only.
   const { limits } = settings
-  const rules = { limits, before: input === 'run' ? NOTHING_SPENT : state.spent }
+  const rules = { limits, before: way === 'run' ? NOTHING_SPENT : state.spent }
   const tally = new TurnTally(settings.clock.now(), rules, parent, used)
   const isLimited =
     Number.isFinite(limits.tokens) || Number.isFinite(limits.cost) || parent?.isLimited === true
@@ -279,7 +279,7 @@ async function turnOn(
       gates,
       doubts,
       fault,
-      chain: input === 'run' ? [] : chain.turns,
+      chain: way === 'run' ? [] : chain.turns,
     },
     ctx,
     inner: settings.inner(outer),

@@ -93,7 +93,7 @@ describe('context', () => {
     const runner = new TurnRunner({ model: scriptedModel([said]), store })
     await runner.run({ conversation: 'a', message: 'go', context: ana })
     const start = await store.find({ kind: 'turn-start' })
-    expect(start.entries[0]?.entry.data).toEqual({
+    expect(start.entries[0]?.entry.data).toMatchObject({
       input: 'run',
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       context: { user: 'ana', tenant: '[redacted]' },

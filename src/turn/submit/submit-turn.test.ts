@@ -192,7 +192,7 @@ describe.concurrent.each(PAIRS)('whenBusy, with %s,', (_, open) => {
     expect(await turn).toMatchObject({ text: 'answer 1' })
     expect(await a).toMatchObject({ status: 'completed', text: 'two', turnId: a.turnId })
     expect(await b).toMatchObject({ status: 'completed', text: 'three', turnId: b.turnId })
-    expect(typesOf(await events)).toEqual(['turnStart', 'message', 'turnEnd'])
+    expect(typesOf(await events)).toEqual(['turnStart', 'message', 'modelCall', 'turnEnd'])
     expect((await store.feed?.requests('c', 0))?.queued).toEqual([])
     await Promise.all([store.close(), other.close()])
   })

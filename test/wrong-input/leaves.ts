@@ -28,7 +28,6 @@ import {
   toolTape,
 } from '../../src/testing/index.ts'
 
-
 import {
   approvalsOf,
   feedResponse,
@@ -38,7 +37,6 @@ import {
   userMessageOf,
 } from '../../src/ui/index.ts'
 import { requestOf, type WireApi, wire } from '../../src/wire/index.ts'
-
 
 import { providers } from '../../src/wire/providers.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'

@@ -37,6 +37,27 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'keeps the parts of a request once, of any size, as long as a conversation refers to them',
+    async run({ store }) {
+      const tools = [{ name: 'look', description: 'Looks. '.repeat(20_000) }]
+      const data = { id: 'm', iteration: 1, digests: {}, parts: { instructions: 'Hi.', tools } }
+      for (const name of ['a', 'b']) {
+        const { epoch } = await store.acquire(name, { owner: 'test' })
+        await store.append(name, epoch, [{ kind: 'model-call', turnId: 't', data }])
+        assert.deepEqual((await store.verify({ conversation: name })).faults, [])
+      }
+      const text = JSON.stringify([{ description: tools[0]?.description, name: 'look' }])
+      const digests = { instructions: sha256(bytesOf('"Hi."')), tools: sha256(bytesOf(text)) }
+      const stored = await store.get('a', 'model-call', 'm')
+      assert.deepEqual(stored?.data, { id: 'm', iteration: 1, digests })
+      assert.deepEqual(await collected(store.digests('b')), Object.values(digests).sort())
+      await store.delete('a')
+      assert.equal(Buffer.from((await store.blob(digests.tools)) ?? []).toString(), text)
+      await store.delete('b')
+      assert.equal(await store.blob(digests.tools), undefined)
+    },
+  },
+  {
     name: 'deletes a conversation with what only it refers to',
     async run({ store }) {
       const [own, shared] = [bytesOf('own'), bytesOf('shared')]

@@ -75,7 +75,7 @@ export function wireModel<Part extends object, Body extends object>(
     if (onRequest) {
       const { api, provider, version: adapter } = definition
       const digest = bodyDigest(body)
-      const sent = { api, provider, model, adapter, settings }
+      const sent = { api, provider, model, adapter, settings: keyed }
       onRequest(digest === undefined ? sent : { ...sent, digest })
     }
     const { signal, release } = ownSignal(outer)

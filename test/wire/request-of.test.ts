@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ModelCall } from '../../src/store/entry.ts'
 import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import { loopbackProvider } from '../../src/testing/index.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
@@ -35,7 +34,7 @@ describe.each(WAYS)('requestOf over %s', (way) => {
     const rebuilt: object[] = []
     for await (const { kind, data } of store.entries(conversation)) {
       if (kind !== 'model-call') continue
-      const { id: modelCall } = data as ModelCall
+      const { id: modelCall } = data
       const request = await requestOf(store, { conversation, modelCall })
       expect(request).toMatchObject({ proven: true, missing: [] })
       rebuilt.push(request.body ?? {})

@@ -64,6 +64,7 @@ export const layers: LayerTable = {
     'providers/anthropic': ['wire', 'thinking', 'decode', 'encode', 'validate', '.'],
     'providers/bedrock': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
+    'providers/gemini/interactions': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/openai': ['.', 'chat', 'responses'],
     testing: ['.', 'store', 'model', 'loopback'],
     cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],

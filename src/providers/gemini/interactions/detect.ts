@@ -1,5 +1,5 @@
 import { asObject } from '../../../model/wire/wire-value.ts'
-import { inSnakeCase, serverStep, typeOf } from './wire.ts'
+import { inSnakeCase, serverStep, typeOf } from './wire/wire.ts'
 
 /** Members that only a request of this protocol has. */
 const REQUEST = ['system_instruction', 'generation_config', 'previous_interaction_id']

@@ -1,13 +1,13 @@
 import { defineProvider } from '../../../model/define-provider.ts'
-import { decodePayload } from './decode.ts'
-import { decodeStream } from './decode-stream.ts'
+import { decodePayload } from './decode/decode.ts'
+import { decodeStream } from './decode/decode-stream.ts'
 import { detect } from './detect.ts'
-import { encodeHistory } from './encode.ts'
-import { failureOfClient } from './fail.ts'
+import { encodeHistory } from './encode/encode.ts'
 import { loopback } from './loopback.ts'
 import { continuedBody, requestBody } from './request.ts'
-import { validateRequest } from './validate.ts'
-import { API, PROVIDER } from './wire.ts'
+import { validateRequest } from './validate/validate.ts'
+import { failureOfClient } from './wire/fail.ts'
+import { API, PROVIDER } from './wire/wire.ts'
 
 /** The Interactions protocol, of the Developer API and of Vertex AI. */
 export const interactions = defineProvider({

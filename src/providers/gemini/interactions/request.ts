@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
 import type { ToolChoice } from '../../../model/tool-definition.ts'
 import { asObject } from '../../../model/wire/wire-value.ts'
-import type { InteractionsPart } from './wire.ts'
+import type { InteractionsPart } from './wire/wire.ts'
 
 /** The body of a request, in the client's own words. */
 export type InteractionsBody = Interactions.CreateModelInteractionParamsNonStreaming & {

@@ -1,5 +1,5 @@
-import type { WireRule } from '../../../model/wire/wire-adapter.ts'
-import { asList, asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
+import type { WireRule } from '../../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText, asWord } from '../../../../model/wire/wire-value.ts'
 import type { RequestView } from './request-view.ts'
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/

@@ -1,6 +1,6 @@
-import type { BobbinError } from '../../../core/error/error.ts'
-import { thrownText } from '../../../core/error/thrown-text.ts'
-import type { JsonObject } from '../../../core/json/json.ts'
+import type { BobbinError } from '../../../../core/error/error.ts'
+import { thrownText } from '../../../../core/error/thrown-text.ts'
+import type { JsonObject } from '../../../../core/json/json.ts'
 import {
   asClientError,
   codeInside,
@@ -9,9 +9,9 @@ import {
   providerFailure,
   retryAfter,
   statusIn,
-} from '../../../model/provider-failure.ts'
-import { broken } from '../../../model/sse.ts'
-import { asList, asObject, asText, asWord } from '../../../model/wire/wire-value.ts'
+} from '../../../../model/provider-failure.ts'
+import { broken } from '../../../../model/sse.ts'
+import { asList, asObject, asText, asWord } from '../../../../model/wire/wire-value.ts'
 import { API } from './wire.ts'
 
 /** Words in a body that say more than its status. The gateway before the service has words of its own, in capitals. */

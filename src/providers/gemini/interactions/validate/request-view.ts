@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
-import { isContent } from './content.ts'
-import { inSnakeCase, typeOf, type WireStep } from './wire.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import { asList, asObject, asText } from '../../../../model/wire/wire-value.ts'
+import { isContent } from '../wire/content.ts'
+import { inSnakeCase, typeOf, type WireStep } from '../wire/wire.ts'
 
 /** A step with its place. */
 export interface PlacedStep {

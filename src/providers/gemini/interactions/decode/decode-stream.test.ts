@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../core/json/json.ts'
-import type { Finish, ModelEvent } from '../../../model/events/model-event.ts'
-import { wire } from '../../../wire/index.ts'
+import type { JsonObject } from '../../../../core/json/json.ts'
+import type { Finish, ModelEvent } from '../../../../model/events/model-event.ts'
+import { wire } from '../../../../wire/index.ts'
 import { decodeStream } from './decode-stream.ts'
 
 const mint = () => 'minted'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CallItem, HistoryItem } from '../../../records/history-item.ts'
-import { type Repair, wire } from '../../../wire/index.ts'
+import type { CallItem, HistoryItem } from '../../../../records/history-item.ts'
+import { type Repair, wire } from '../../../../wire/index.ts'
 
 const codec = wire('gemini-interactions', { secret: new Uint8Array(32) })
 const SKIP = { type: 'thought', signature: 'skip_thought_signature_validator' }

@@ -1,18 +1,26 @@
-import { BobbinError } from '../../../core/error/error.ts'
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import { assemble } from '../../../model/events/assembler.ts'
-import type { Finish } from '../../../model/events/model-event.ts'
-import { HistoryBuilder } from '../../../model/wire/history-builder.ts'
-import type { DecodeContext, Decoding } from '../../../model/wire/wire-adapter.ts'
-import { asList, asObject, asText } from '../../../model/wire/wire-value.ts'
-import { sourceTexts } from '../wire/source-texts.ts'
-import { stepsWithArgumentText } from './argument-text.ts'
-import { isContent } from './content.ts'
+import { BobbinError } from '../../../../core/error/error.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import { assemble } from '../../../../model/events/assembler.ts'
+import type { Finish } from '../../../../model/events/model-event.ts'
+import { HistoryBuilder } from '../../../../model/wire/history-builder.ts'
+import type { DecodeContext, Decoding } from '../../../../model/wire/wire-adapter.ts'
+import { asList, asObject, asText } from '../../../../model/wire/wire-value.ts'
+import { sourceTexts } from '../../wire/source-texts.ts'
+import { stepsWithArgumentText } from '../wire/argument-text.ts'
+import { isContent } from '../wire/content.ts'
+import {
+  endingOf,
+  errorIn,
+  isGrounded,
+  isOver,
+  NOTHING_TOLD,
+  type Told,
+  toldBy,
+} from '../wire/ending.ts'
+import { failureOfBody } from '../wire/fail.ts'
+import { joinedSteps } from '../wire/join-steps.ts'
+import { API, inSnakeCase, PROVIDER, typeOf, type WireInteraction } from '../wire/wire.ts'
 import { readSteps } from './decode-step.ts'
-import { endingOf, errorIn, isGrounded, isOver, NOTHING_TOLD, type Told, toldBy } from './ending.ts'
-import { failureOfBody } from './fail.ts'
-import { joinedSteps } from './join-steps.ts'
-import { API, inSnakeCase, PROVIDER, typeOf, type WireInteraction } from './wire.ts'
 
 /** Decodes a response, or the responses of several requests that continue each other; a step, a list of steps, or a request. */
 export function decodePayload(payload: unknown, context: DecodeContext): Decoding {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wire } from '../../../wire/index.ts'
+import { wire } from '../../../../wire/index.ts'
 import { INTERACTIONS_RULES } from './validate.ts'
 
 const { validate } = wire('gemini-interactions')

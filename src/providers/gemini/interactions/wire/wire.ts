@@ -1,6 +1,6 @@
 import type { Interactions } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import { asText } from '../../../model/wire/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import { asText } from '../../../../model/wire/wire-value.ts'
 
 export const API = 'gemini-interactions'
 export const PROVIDER = 'google'

@@ -1,8 +1,8 @@
 import type { Interactions } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import { asList, asObject, asText, asWord, jsonText } from '../../../model/wire/wire-value.ts'
-import type { ContentPart, MediaPart } from '../../../records/history-item.ts'
-import { mimeTypeOf } from '../wire/content.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import { asList, asObject, asText, asWord, jsonText } from '../../../../model/wire/wire-value.ts'
+import type { ContentPart, MediaPart } from '../../../../records/history-item.ts'
+import { mimeTypeOf } from '../../wire/content.ts'
 import { API, inSnakeCase } from './wire.ts'
 
 const KINDS = new Set<unknown>(['image', 'audio', 'video', 'document'])

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../../core/json/json.ts'
-import { elementsAt, memberAt, textAt } from '../../../core/json/json-scan.ts'
-import { asObject } from '../../../model/wire/wire-value.ts'
+import type { JsonValue } from '../../../../core/json/json.ts'
+import { elementsAt, memberAt, textAt } from '../../../../core/json/json-scan.ts'
+import { asObject } from '../../../../model/wire/wire-value.ts'
 
 /**
  * The steps of a whole response with the arguments of calls as the text that was sent: parsing has merged duplicate

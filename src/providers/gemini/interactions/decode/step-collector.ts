@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import type { ModelEvent, UnfinishedCall } from '../../../model/events/model-event.ts'
-import { asList, asObject, asText, asWord, without } from '../../../model/wire/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import type { ModelEvent, UnfinishedCall } from '../../../../model/events/model-event.ts'
+import { asList, asObject, asText, asWord, without } from '../../../../model/wire/wire-value.ts'
+import { plainText } from '../wire/join-steps.ts'
+import { typeOf, type WireStep } from '../wire/wire.ts'
 import { spelledStep } from './decode-step.ts'
-import { plainText } from './join-steps.ts'
-import { typeOf, type WireStep } from './wire.ts'
 
 /** One step so far. */
 interface Slot {

@@ -4,11 +4,12 @@ import {
   type EncodeOptions,
   encodeGroups,
   type Group,
-} from '../../../model/wire/encode-groups.ts'
-import { partsText } from '../../../model/wire/foreign-text.ts'
-import { asList, asObject, asWord } from '../../../model/wire/wire-value.ts'
-import type { ContentPart, HistoryItem, MessageItem } from '../../../records/history-item.ts'
-import { encodePart } from './content.ts'
+} from '../../../../model/wire/encode-groups.ts'
+import { partsText } from '../../../../model/wire/foreign-text.ts'
+import { asList, asObject, asWord } from '../../../../model/wire/wire-value.ts'
+import type { ContentPart, HistoryItem, MessageItem } from '../../../../records/history-item.ts'
+import { encodePart } from '../wire/content.ts'
+import { API, type InteractionsPart, isInput } from '../wire/wire.ts'
 import {
   encodeRaw,
   encodeResult,
@@ -18,7 +19,6 @@ import {
   said,
   signatureFor,
 } from './encode-call.ts'
-import { API, type InteractionsPart, isInput } from './wire.ts'
 
 const IDS = { refused: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
 

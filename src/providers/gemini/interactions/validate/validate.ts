@@ -1,4 +1,4 @@
-import { applyRules, type Violation, type WireRule } from '../../../model/wire/wire-adapter.ts'
+import { applyRules, type Violation, type WireRule } from '../../../../model/wire/wire-adapter.ts'
 import { type RequestView, viewOf } from './request-view.ts'
 import { PAIR_RULES } from './validate-pairs.ts'
 import { STEP_RULES } from './validate-steps.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../core/json/json.ts'
-import { wire } from '../../../wire/index.ts'
+import type { JsonObject } from '../../../../core/json/json.ts'
+import { wire } from '../../../../wire/index.ts'
 
 const codec = wire('gemini-interactions', { secret: new Uint8Array(32) })
 const said = (text: string) => ({ type: 'model_output', content: [{ type: 'text', text }] })

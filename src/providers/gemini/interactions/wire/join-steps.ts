@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import { asList, asObject } from '../../../model/wire/wire-value.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import { asList, asObject } from '../../../../model/wire/wire-value.ts'
 
 /**
  * The steps of several requests as those of one response. Where one stopped inside the model's words and the next

@@ -1,8 +1,8 @@
-import type { WireRule } from '../../../model/wire/wire-adapter.ts'
-import { asWord } from '../../../model/wire/wire-value.ts'
-import { wantsSignatures } from '../wire/model-version.ts'
+import type { WireRule } from '../../../../model/wire/wire-adapter.ts'
+import { asWord } from '../../../../model/wire/wire-value.ts'
+import { wantsSignatures } from '../../wire/model-version.ts'
+import { isInput, serverStep } from '../wire/wire.ts'
 import type { PlacedStep, RequestView } from './request-view.ts'
-import { isInput, serverStep } from './wire.ts'
 
 const COUNT =
   'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'

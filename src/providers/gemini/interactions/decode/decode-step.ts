@@ -1,8 +1,15 @@
-import type { JsonObject, JsonValue } from '../../../core/json/json.ts'
-import type { HistoryBuilder } from '../../../model/wire/history-builder.ts'
-import { asList, asObject, asText, asWord, without } from '../../../model/wire/wire-value.ts'
-import { decodeContent, decodeResult, thoughtText } from './content.ts'
-import { inSnakeCase, isInput, type ServerStep, serverStep, typeOf, type WireStep } from './wire.ts'
+import type { JsonObject, JsonValue } from '../../../../core/json/json.ts'
+import type { HistoryBuilder } from '../../../../model/wire/history-builder.ts'
+import { asList, asObject, asText, asWord, without } from '../../../../model/wire/wire-value.ts'
+import { decodeContent, decodeResult, thoughtText } from '../wire/content.ts'
+import {
+  inSnakeCase,
+  isInput,
+  type ServerStep,
+  serverStep,
+  typeOf,
+  type WireStep,
+} from '../wire/wire.ts'
 
 /** Reads the steps of a history, or of a response that has begun already; finds where responses begin and end. */
 export function readSteps(steps: readonly JsonValue[], builder: HistoryBuilder): void {

@@ -9,8 +9,10 @@ import { median, printTable, target } from './measure.mjs'
 
 const DELTAS = 4_000
 const FOLLOWERS = [0, 1, 10, 100]
-const FOLLOWER_ROUNDS = 9
-const FOLLOWER_WARM_UPS = 3
+const FOLLOWER_ROUNDS = 7
+const FOLLOWER_WARM_UPS = 2
+/** One turn takes some twenty milliseconds: too few to be told from a collection. */
+const TURNS_A_SAMPLE = 5
 
 /** One turn, and all of its followers read to its end. Gives CPU microseconds. */
 async function followedTurn(runner, conversation, followers) {
@@ -41,7 +43,8 @@ async function followedTurn(runner, conversation, followers) {
 }
 
 async function measureFollowers() {
-  const turns = (FOLLOWER_ROUNDS + FOLLOWER_WARM_UPS) * FOLLOWERS.length
+  const rounds = FOLLOWER_ROUNDS + FOLLOWER_WARM_UPS
+  const turns = rounds * FOLLOWERS.length * TURNS_A_SAMPLE
   const server = await startChild('loopback.mjs', DELTAS, turns)
   const table = [['µs of CPU per delta', ...FOLLOWERS.map((n) => `${n} followers`), 'ratios']]
   let named = 0
@@ -54,9 +57,11 @@ async function measureFollowers() {
       const runner = new TurnRunner({ model: openaiChat({ client, model: 'm' }) })
       for (let i = 0; i < FOLLOWERS.length; i++) {
         const which = (i + round + FOLLOWERS.length) % FOLLOWERS.length
-        const name = `conversation ${named++}`
-        const spent = await followedTurn(runner, name, FOLLOWERS[which])
-        if (round >= 0) samples[which].push(spent / DELTAS)
+        let spent = 0
+        for (let turn = 0; turn < TURNS_A_SAMPLE; turn++) {
+          spent += await followedTurn(runner, `conversation ${named++}`, FOLLOWERS[which])
+        }
+        if (round >= 0) samples[which].push(spent / (DELTAS * TURNS_A_SAMPLE))
       }
     }
     const ratios = samples.map((times) => median(times.map((time, i) => time / samples[0][i])))

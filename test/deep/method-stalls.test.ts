@@ -72,8 +72,11 @@ function hold<A>(
         // The first time, code is compiled on the way; a process that asks twice has that behind it.
         if (name === Object.keys(documents)[0]) await call(artifact)
         // What is asked for is held, and the collector moves it about; that is nobody's but the caller's.
-        const { ownStall } = await stalls(() => call(artifact))
-        expect({ method, stall: ownStall < STALL_MS || ownStall }).toEqual({ method, stall: true })
+        const once = async () => (await stalls(() => call(artifact))).ownStall
+        const first = await once()
+        // A stall of our own comes again; one of a busy machine does not.
+        const stall = first < STALL_MS ? first : Math.min(first, await once())
+        expect({ method, stall: stall < STALL_MS || stall }).toEqual({ method, stall: true })
       }
     },
   )

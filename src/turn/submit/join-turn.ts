@@ -80,7 +80,19 @@ export const notWaited = ({ conversation, turnId }: TurnSeed): TurnOutcome => ({
 /** Refuses another input under the id of a turn that exists. */
 export function requireSameInput(start: EntryOf<'turn-start'>, digest: string): void {
   const { turnId, data } = start
-  if (data.digest === undefined || data.digest === digest) return
+  if (data.digest !== undefined && data.digest !== digest) throw turnConflict(turnId)
+}
+
+/** Refuses another text under the id of a message that steered a turn. What redaction has changed cannot be compared. */
+export function requireSameText(
+  { data, redacted }: EntryOf<'message'>,
+  { turnId, text }: { readonly turnId: string; readonly text: string },
+): void {
+  const { content = '' } = data
+  if (redacted === undefined && content !== text) throw turnConflict(turnId)
+}
+
+function turnConflict(turnId: string): BobbinError<'E_TURN_CONFLICT'> {
   const message = `The turn \`${turnId}\` has another input. Give a new input a new \`turnId\`.`
-  throw new BobbinError('E_TURN_CONFLICT', message, { turnId })
+  return new BobbinError('E_TURN_CONFLICT', message, { turnId })
 }

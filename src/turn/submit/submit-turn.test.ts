@@ -222,6 +222,16 @@ describe.concurrent.each(PAIRS)('whenBusy, with %s,', (_, open) => {
     expect(said(await whole)).toEqual(['go', 'answer 1', 'and quickly', 'answer 2'])
     expect(said(await events)).toEqual(['and quickly', 'answer 2'])
     expect((await store.feed?.requests('c', 0))?.queued).toEqual([])
+    // A client that did not get the answer sends the same message again.
+    const { turnId } = steered
+    const again = { conversation: 'c', message: 'and quickly', turnId } as const
+    for (const whenBusy of ['steer', 'queue', 'refuse'] as const) {
+      const repeated = await runner.run({ ...again, whenBusy })
+      expect(repeated).toMatchObject({ text: 'answer 2', turnId: turn.turnId })
+    }
+    const conflict = runner.run({ ...again, message: 'and slowly' })
+    await expect(conflict).rejects.toMatchObject({ code: 'E_TURN_CONFLICT' })
+    expect(asked).toHaveLength(2)
     await Promise.all([store.close(), other.close()])
   })
 

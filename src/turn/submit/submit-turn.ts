@@ -7,7 +7,13 @@ import { ownKey, type TurnSeed } from '../loop/open-turn.ts'
 import { inputDigest, queuedBody, queuedInput, type Submitted } from '../loop/queued-input.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { Turn } from '../loop/turn.ts'
-import { joinTurn, notWaited, requireSameInput, type SubmitScope } from './join-turn.ts'
+import {
+  joinTurn,
+  notWaited,
+  requireSameInput,
+  requireSameText,
+  type SubmitScope,
+} from './join-turn.ts'
 
 /** What to do while another turn holds the conversation. */
 export type WhenBusy = 'refuse' | 'queue' | 'steer'
@@ -85,8 +91,10 @@ class Submitting {
       requireSameInput(first, inputDigest(input, key))
       return this.#join(first.turnId, first.seq)
     }
-    const taken = this.#queue.isIn && (await store.get(conversation, 'message', turnId))
-    if (!taken) return undefined
+    // Only a message that steered a turn has the id of a submission; the others have ids of their own.
+    const taken = await store.get(conversation, 'message', turnId)
+    if (taken?.data['role'] !== 'user') return undefined
+    requireSameText(taken, { turnId, text: input.message })
     const by = await store.get(conversation, 'turn-start', taken.turnId)
     if (by === undefined) return undefined
     return this.#join(by.data.continues ?? by.turnId, by.seq, taken.seq)

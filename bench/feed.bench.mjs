@@ -13,9 +13,11 @@ const FOLLOWER_ROUNDS = 7
 const FOLLOWER_WARM_UPS = 2
 /** One turn takes some twenty milliseconds: too few to be told from a collection. */
 const TURNS_A_SAMPLE = 5
+/** A turn whose deltas come 2 ms apart: each is a read of its own, as from a provider. */
+const PACED = { deltas: 1_000, turns: 1, url: '2/1000' }
 
 /** One turn, and all of its followers read to its end. Gives CPU microseconds. */
-async function followedTurn(runner, conversation, followers) {
+async function followedTurn(runner, { conversation, followers, deltas }) {
   const before = process.cpuUsage()
   // Until then, the conversation may not exist.
   const begun = new Promise((resolve) => {
@@ -37,8 +39,8 @@ async function followedTurn(runner, conversation, followers) {
   const [{ status }, ...found] = await Promise.all([turn, ...readers])
   const { user, system } = process.cpuUsage(before)
   if (status !== 'completed') throw new Error(`The turn ended as \`${status}\`.`)
-  const least = Math.min(DELTAS, ...found)
-  if (least < DELTAS) throw new Error(`A follower got ${least} of ${DELTAS} deltas.`)
+  const least = Math.min(deltas, ...found)
+  if (least < deltas) throw new Error(`A follower got ${least} of ${deltas} deltas.`)
   return user + system
 }
 
@@ -46,10 +48,17 @@ async function measureFollowers() {
   const rounds = FOLLOWER_ROUNDS + FOLLOWER_WARM_UPS
   const turns = rounds * FOLLOWERS.length * TURNS_A_SAMPLE
   const server = await startChild('loopback.mjs', DELTAS, turns)
+  const chat = await startChild('chat-server.mjs')
+  const fast = { deltas: DELTAS, turns: TURNS_A_SAMPLE }
+  const shapes = {
+    each: { ...fast, url: server.hello.each },
+    joined: { ...fast, url: server.hello.joined },
+    paced: { ...PACED, url: `${chat.hello}/${PACED.url}` },
+  }
   const table = [['µs of CPU per delta', ...FOLLOWERS.map((n) => `${n} followers`), 'ratios']]
   let named = 0
   const added = {}
-  for (const [how, baseURL] of Object.entries(server.hello)) {
+  for (const [how, { url: baseURL, turns: count, deltas }] of Object.entries(shapes)) {
     const client = new OpenAI({ apiKey: 'x', baseURL, maxRetries: 0 })
     const samples = FOLLOWERS.map(() => [])
     for (let round = -FOLLOWER_WARM_UPS; round < FOLLOWER_ROUNDS; round++) {
@@ -58,10 +67,11 @@ async function measureFollowers() {
       for (let i = 0; i < FOLLOWERS.length; i++) {
         const which = (i + round + FOLLOWERS.length) % FOLLOWERS.length
         let spent = 0
-        for (let turn = 0; turn < TURNS_A_SAMPLE; turn++) {
-          spent += await followedTurn(runner, `conversation ${named++}`, FOLLOWERS[which])
+        for (let turn = 0; turn < count; turn++) {
+          const conversation = `conversation ${named++}`
+          spent += await followedTurn(runner, { conversation, followers: FOLLOWERS[which], deltas })
         }
-        if (round >= 0) samples[which].push(spent / (DELTAS * TURNS_A_SAMPLE))
+        if (round >= 0) samples[which].push(spent / (deltas * count))
       }
     }
     const ratios = samples.map((times) => median(times.map((time, i) => time / samples[0][i])))
@@ -70,6 +80,7 @@ async function measureFollowers() {
     added[how] = (ratios[1] - 1) * 100
   }
   server.stop()
+  chat.stop()
   console.log(
     `\nA turn of ${DELTAS} deltas from a loopback provider, one write per event or joined\n`,
   )
@@ -77,6 +88,7 @@ async function measureFollowers() {
   const detail = `${added.each.toFixed(0)} %`
   target('one follower adds at most 20 % to the CPU of a turn', added.each <= 20, detail)
   console.log(`info  with 16 KB to a write, it adds ${added.joined.toFixed(0)} %`)
+  console.log(`info  with 2 ms between two deltas, it adds ${added.paced.toFixed(0)} %`)
 }
 
 const TURNS = 200

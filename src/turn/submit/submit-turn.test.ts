@@ -255,6 +255,21 @@ describe.concurrent.each(PAIRS)('whenBusy, with %s,', (_, open) => {
     await Promise.all([store.close(), other.close()])
   })
 
+  it('does not bring back a conversation that is deleted while it waits', async () => {
+    const [store, other] = open()
+    const tools = [sampleTool('pay', () => 'paid', { effect: 'write', approval: true })]
+    const model = scriptedModel([[{ call: 'pay' }], [{ text: 'back again' }]])
+    const runner = new TurnRunner({ store, tools, model })
+    await runner.run({ conversation: 'c', message: 'go' })
+    const queued = runner.run({ conversation: 'c', message: 'next', whenBusy: 'queue' })
+    const ended = Promise.allSettled([queued])
+    await expect.poll(async () => (await store.feed?.requests('c', 0))?.queued.length).toBe(1)
+    await other.delete('c')
+    expect(await ended).toMatchObject([{ status: 'rejected', reason: { code: 'E_NOT_FOUND' } }])
+    expect(await store.conversation('c')).toBeUndefined()
+    await Promise.all([store.close(), other.close()])
+  })
+
   it('runs the message of a caller that died, with the next run', async () => {
     const [store, other] = open()
     const model = scriptedModel([[{ text: 'one' }], [{ text: 'two' }], [{ text: 'three' }]])

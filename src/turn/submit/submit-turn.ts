@@ -1,6 +1,7 @@
 import { BobbinError, isBobbinError } from '../../core/error/error.ts'
 import { runningTurn } from '../../store/feed/turn-chain.ts'
 import type { QueuedRow } from '../../store/feed-driver.ts'
+import { notFound } from '../../store/store-errors.ts'
 import type { TurnOutcome } from '../limits/outcome.ts'
 import { addUserMessage } from '../loop/begin-turn.ts'
 import { ownKey, type TurnSeed } from '../loop/open-turn.ts'
@@ -147,7 +148,11 @@ class QueuePlace {
     const { conversation, turnId } = this.#given.seed
     const { store, clock } = settings
     const info = await store.conversation(conversation)
-    if (info === undefined) return true
+    if (info === undefined) {
+      // A message that waits must not bring back a conversation that was deleted.
+      if (this.isIn) throw notFound('conversation', conversation)
+      return true
+    }
     if (info.holder !== undefined || source.live().isWriting) return false
     const gates = await store.openGates(conversation)
     if (gates.some(({ state }) => state !== 'expired')) return false

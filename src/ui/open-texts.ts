@@ -30,6 +30,11 @@ export class OpenTexts {
     if (this.#ended.has(id)) return []
     const chunks: UiChunk[] = []
     const known = this.#open.get(id)
+    // A piece adds to what is shown: comparing the whole each time would be quadratic.
+    if (known !== undefined && event.text === undefined) {
+      known.text += event.delta
+      return event.delta === '' ? [] : [deltaChunk(known, event.delta)]
+    }
     const wanted = event.text ?? (known?.text ?? '') + event.delta
     let open = known
     if (open !== undefined && !wanted.startsWith(open.text)) {

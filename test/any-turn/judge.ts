@@ -95,7 +95,9 @@ export async function judgeEnd(world: World, prefix: string): Promise<void> {
     for (let n = 0; n < 8 && outcome?.status === 'suspended'; n++) {
       outcome = await step({ ...common, do: 'resume', answers: Array(40).fill('deny if open') })
     }
-    const expected = outcome?.status === 'completed' || outcome?.reason?.code === 'NOTHING_LEFT'
+    // Limits count over a turn and all that continues it: only a new turn goes on after one.
+    const ends = ['NOTHING_LEFT', 'MAX_TIME', 'MAX_ITERATIONS', 'MAX_CALLS']
+    const expected = outcome?.status === 'completed' || ends.includes(outcome?.reason?.code ?? '')
     ledger.check(expected, `${conversation} is stuck: ${outcome?.status} ${outcome?.reason?.code}`)
     outcome = await step({ ...common, do: 'run', breakAfter: undefined })
     ledger.check(outcome?.status === 'completed', `${conversation} cannot go on`)

@@ -123,6 +123,8 @@ export class Readers {
     const conversation = this.#conversation
     const info = await store.conversation(conversation)
     if (info === undefined || info.length < (this.#start ?? 0)) return undefined
+    // A process that died before it wrote holds the conversation, and no event would come.
+    if (info.length === this.#start) return []
     // Nothing is live here: this is the log alone.
     const source: FeedSource = {
       store,

@@ -1,5 +1,5 @@
 import { canonicalStringify } from '../../src/core/json/canonical.ts'
-import { type FeedSource, feedIteration } from '../../src/store/feed/feed.ts'
+import { Feed, type FeedSource, feedIteration } from '../../src/store/feed/feed.ts'
 import type { FeedEvent } from '../../src/store/feed/feed-event.ts'
 import { followFeed, restoreFrom } from '../../src/store/feed/follow.ts'
 import { liveFeed } from '../../src/store/feed/live-feed.ts'
@@ -123,8 +123,6 @@ export class Readers {
     const conversation = this.#conversation
     const info = await store.conversation(conversation)
     if (info === undefined || info.length < (this.#start ?? 0)) return undefined
-    // A process that died before it wrote holds the conversation, and no event would come.
-    if (info.length === this.#start) return []
     // Nothing is live here: this is the log alone.
     const source: FeedSource = {
       store,
@@ -134,11 +132,9 @@ export class Readers {
       now: () => clock.now(),
     }
     const events: string[] = []
-    const stopped = new AbortController()
-    for await (const event of followFeed(source, { after: `${this.#start}.0` }, stopped.signal)) {
-      if (isDurable(event)) events.push(textOf(event))
-      if (event.position.startsWith(`${info.length}.`)) break
-    }
+    // Stored entries only: a follower would wait for a process that died to lose its lease.
+    const log = new Feed(source, { seq: this.#start ?? 0, n: 0 })
+    for await (const event of log.stored()) events.push(textOf(event))
     return events
   }
 

@@ -145,8 +145,10 @@ function settledContent(record: ToolCall): FeedContent {
 
 function closedContent({ outcome, decision }: GateClosing, gate: Gate | undefined) {
   if (gate === undefined) return undefined
-  const used = decision ?? gate.decision
-  const closed: Gate = { ...gate, state: outcome, ...(used && { decision: used }) }
+  // A gate that was given up used no decision, whatever its row says later.
+  const used = outcome === 'consumed' ? (decision ?? gate.decision) : undefined
+  const { decision: _, ...asked } = gate
+  const closed: Gate = { ...asked, state: outcome, ...(used && { decision: used }) }
   const by = used && { decidedBy: used.decidedBy }
   return { type: 'gateDecided', gate: closed, ...by } as const
 }

@@ -1,4 +1,5 @@
 import { Message } from '../../records/message.ts'
+import type { QueuedRow } from '../../store/feed-driver.ts'
 import { askStore } from '../limits/failure.ts'
 import { queuedInput } from './queued-input.ts'
 import type { Turn } from './turn.ts'
@@ -9,30 +10,39 @@ import type { Turn } from './turn.ts'
  */
 export async function takeSteered(turn: Turn): Promise<boolean> {
   const { settings, log, steering, interruption } = turn
-  const { store, spool, clock } = settings
+  const { store, clock } = settings
   const { feed } = store
   if (feed === undefined || !steering.isAsked || interruption.signal.aborted) return false
   steering.isAsked = false
   const { queued } = await askStore(() => feed.requests(log.id, clock.now()))
   let hasTaken = false
-  for (const { turnId: id, mode, body } of queued) {
+  for (const row of queued) {
+    const { turnId: id, mode } = row
     if (mode !== 'steer') continue
     const known = await askStore(() => store.get(log.id, 'message', id))
-    if (known === undefined) {
-      const { message, attachments } = queuedInput(body, spool)
-      const content = message === '' ? {} : { content: message }
-      const createdAt = clock.now()
-      const said = new Message({
-        id,
-        role: 'user',
-        ...content,
-        attachments: [...attachments],
-        createdAt,
-      })
+    const said = known === undefined ? messageOf(turn, row) : undefined
+    if (said !== undefined) {
       await log.commit([{ kind: 'message', message: said }])
       hasTaken = true
     }
     await askStore(() => feed.dequeue(log.id, id))
   }
   return hasTaken
+}
+
+/** The message of a row. One that cannot be read is reported and taken off the queue: it must not fail this turn. */
+function messageOf({ settings, events }: Turn, row: QueuedRow): Message | undefined {
+  try {
+    const { message, attachments } = queuedInput(row, settings.spool)
+    return new Message({
+      id: row.turnId,
+      role: 'user',
+      ...(message !== '' && { content: message }),
+      attachments: [...attachments],
+      createdAt: settings.clock.now(),
+    })
+  } catch (error) {
+    events.error(error, 'read')
+    return undefined
+  }
 }

@@ -353,3 +353,30 @@ describe('a chain of turns', () => {
     expect((await store.feed?.requests('c', 0))?.stops).toEqual([])
   })
 })
+
+describe('a row of the queue that cannot be read', () => {
+  it.each(['{', '[]', '{"message":""}', '{"message":"x","attachments":[{}]}', '{"message":7}'])(
+    'is reported and skipped: %s',
+    async (body) => {
+      const store = memoryStore()
+      const { runner, go, begun } = waiting(store)
+      const codes: unknown[] = []
+      runner.observe('error', ({ error }) => codes.push(Object(error).code))
+      const turn = runner.run({ conversation: 'c', message: 'go' })
+      await begun
+      const row = { turnId: 'bad', body, until: 0 }
+      await store.feed?.enqueue('c', { ...row, mode: 'steer' }, 100)
+      await store.feed?.enqueue('c', { ...row, turnId: 'worse', mode: 'queue' }, 100)
+      const steered = runner.run({ conversation: 'c', message: 'quickly', whenBusy: 'steer' })
+      await sleep(20)
+      go()
+      expect(await turn).toMatchObject({ status: 'completed' })
+      await steered
+      expect(await runner.run({ conversation: 'c', message: 'more' })).toMatchObject({
+        status: 'completed',
+      })
+      expect(codes).toEqual(['E_STORE_CORRUPT', 'E_STORE_CORRUPT'])
+      expect((await store.feed?.requests('c', 0))?.queued).toEqual([])
+    },
+  )
+})

@@ -195,14 +195,15 @@ export async function startLeftRows(
   { conversation }: Pick<TurnSeed, 'conversation'>,
 ): Promise<number> {
   const { settings, buses } = scope
-  const { store, spool } = settings
-  for (const [at, { turnId, body }] of rows.entries()) {
+  const { store } = settings
+  for (const [at, row] of rows.entries()) {
+    const { turnId } = row
     const isKnown =
       (await store.get(conversation, 'turn-start', turnId)) !== undefined ||
       (await store.get(conversation, 'message', turnId)) !== undefined
     let status: TurnOutcome['status'] = 'completed'
-    if (!isKnown) {
-      const input = queuedInput(body, spool)
+    const input = isKnown ? undefined : readable(scope, row, conversation)
+    if (input !== undefined) {
       const startWith = async (key: Uint8Array) => ({ digest: inputDigest(input, key) })
       const begin = (turn: Turn) => addUserMessage(turn, input)
       const { context } = input
@@ -218,6 +219,20 @@ export async function startLeftRows(
     if (status === 'suspended') return at
   }
   return rows.length
+}
+
+/** A queued input. One that cannot be read is reported and skipped: it must not hold up those after it. */
+function readable(
+  { settings, buses }: SubmitScope,
+  row: QueuedRow,
+  conversation: string,
+): Submitted | undefined {
+  try {
+    return queuedInput(row, settings.spool)
+  } catch (error) {
+    buses.observed.emit('error', { error, where: 'read' }, { turnId: row.turnId, conversation })
+    return undefined
+  }
 }
 
 const isAborted = ({ signal, control }: TurnSeed): boolean =>

@@ -105,6 +105,9 @@ describe('SpooledJsonArtifact', () => {
     )
     await expect(artifact.get('users[5000]')).rejects.toThrow('$.users is an array of 1000')
     await expect(artifact.length('version')).rejects.toThrow('a number has no items')
+    await expect((await json('{"\\ud800":2}')).get('a')).rejects.toThrow(
+      '$ is an object with the keys \ufffd.',
+    )
     await expect(artifact.get('a[')).rejects.toSatisfy(code('E_INVALID_PATH'))
   })
 

@@ -84,8 +84,10 @@ function describeType(type: JsonPlace['type'], count: number, keys: readonly str
   if (type === 'array') return `an array of ${count}`
   if (type === 'lines') return `NDJSON with ${count} values`
   if (type !== 'object') return `a value of type ${type}`
+  if (count === 0) return 'an empty object'
   const more = count > keys.length ? ` and ${count - keys.length} more` : ''
-  return count === 0 ? 'an empty object' : `an object with the keys ${keys.join(', ')}${more}`
+  // JSON may spell half a surrogate pair in a key, which no provider takes.
+  return `an object with the keys ${keys.join(', ').toWellFormed()}${more}`
 }
 
 /** Passes over the members of a container, from behind `after` on, in slices that do not block. */

@@ -129,8 +129,8 @@ function judgeCompleteness({ world, outcome, log, records, waiting, check }: Cas
     if (kind !== 'history-item' || data.type !== 'call') continue
     // What an earlier process began is left to the next one when nobody could look at it.
     if (status === 'aborted' && of !== turnId) continue
-    // So is what was open when the limits of the chain were used up: a new turn ends it.
-    if (status === 'stopped' && of !== turnId) continue
+    // So is what was open when the time of the chain was used up: a new turn ends it.
+    if (outcome.reason?.code === 'MAX_TIME' && of !== turnId) continue
     check(records.has(data.id) || waiting.has(data.id), `${data.id} (${status}) has no record`)
   }
 }

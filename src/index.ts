@@ -231,6 +231,7 @@ export type {
   InputAnswer,
   LinkAnswer,
 } from './turn/gates/gate-answer.ts'
+export type { MayDecide } from './turn/gates/may-decide.ts'
 export type { TurnLimits } from './turn/limits/limits.ts'
 export type {
   CompletedTurn,

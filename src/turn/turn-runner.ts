@@ -15,6 +15,7 @@ import type {
   ObservedEvents,
 } from './events/turn-events.ts'
 import { decisionsOf } from './gates/gate-answer.ts'
+import { requireAllowed } from './gates/may-decide.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
 import { checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
 import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
@@ -116,7 +117,8 @@ export class TurnRunner<Context = unknown> {
       const { conversation, decisions } = input
       await this.#requireConversation(conversation)
       const checked = await decisionsOf(this.#settings, conversation, decisions)
-      for (const [id, decision] of checked) await store.decideGate(conversation, id, decision)
+      await requireAllowed(this.#settings, checked.values())
+      for (const [id, { decision }] of checked) await store.decideGate(conversation, id, decision)
       // The turn inside a call continues through the turn around it, which has the tools and waits for it.
       const outermost = { ...seed, conversation: await outermostConversation(store, conversation) }
       return runTurn(this.#settings, this.#buses, outermost, { way: 'resume' })

@@ -56,6 +56,7 @@ export const rootExports: PublicNames = {
     'InputAnswer',
     'InputQuestion',
     'LinkAnswer',
+    'MayDecide',
     'LinkQuestion',
     'PersonRequest',
     'ArgumentIssue',

@@ -66,6 +66,8 @@ const OPTIONS: typeof INPUT = {
   store: ['undefined'],
   spool: ['undefined'],
   approve: ['undefined', 'function'],
+  mayDecide: ['undefined', 'function'],
+  subject: ['undefined', 'function'],
   middleware: ['undefined', 'list'],
   limits: ['undefined', 'object'],
   'limits.calls': ['undefined', 'number'],

@@ -42,9 +42,12 @@ export async function driveTurn(
     try {
       outcome = await runner.resume({ conversation, decisions, signal })
     } catch (error) {
+      const isNotAllowed = isBobbinError(error, 'E_DECISION_NOT_ALLOWED')
       // Edited arguments that do not fit decide nothing: the next round asks again.
-      if (!isBobbinError(error, 'E_INVALID_DECISION')) throw error
+      if (!isNotAllowed && !isBobbinError(error, 'E_INVALID_DECISION')) throw error
       tell(error.message)
+      // Another answer of the same person is refused too.
+      if (isNotAllowed) break
     }
   }
   const all = [...calls.values()]

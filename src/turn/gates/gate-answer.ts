@@ -1,4 +1,5 @@
 import { BobbinError } from '../../core/error/error.ts'
+import { isObject } from '../../core/error/wrong-input.ts'
 import type { JsonObject, JsonValue, PlainObject } from '../../core/json/json.ts'
 import { canonicalArguments } from '../../core/json/key-order.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
@@ -10,6 +11,7 @@ import { issuesText, type PlainJsonSchema } from '../../tools/input-schema.ts'
 import { compileSchema } from '../../tools/schema-validation.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import { errorText } from '../limits/failure.ts'
+import type { CheckedAnswer } from './may-decide.ts'
 
 /** An answer to a gate, as an application gives it. */
 export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer
@@ -119,6 +121,11 @@ export async function decideGate(
   return settings.store.decideGate(conversation, gate, decision)
 }
 
+/** A checked decision, the gate that it is about, and the answer as it was understood. */
+export interface CheckedDecision extends CheckedAnswer {
+  readonly decision: NewGateDecision
+}
+
 /**
  * Checks all answers before the first gate is decided: if one is invalid, no gate is decided, and the corrected list can be
  * sent again.
@@ -127,9 +134,11 @@ export async function decisionsOf(
   settings: GateHolder,
   conversation: string,
   answers: readonly GateAnswer[],
-): Promise<ReadonlyMap<string, NewGateDecision>> {
-  const decisions = new Map<string, NewGateDecision>()
-  for (const answer of answers) {
+): Promise<ReadonlyMap<string, CheckedDecision>> {
+  const decisions = new Map<string, CheckedDecision>()
+  for (const given of answers) {
+    // Read once: what was checked must be what is decided.
+    const answer = isObject(given) ? { ...given } : given
     const id = Object.hasOwn(Object(answer) as object, 'gate') ? answer.gate : ''
     const decision = await checkedDecision(settings, conversation, id, answer)
     const gate = await settings.store.gate(conversation, id)
@@ -140,7 +149,9 @@ export async function decisionsOf(
       const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
       throw gateState(id, gate.state, decision.verdict, why)
     }
-    decisions.set(id, decision)
+    const { args, value } = decision
+    const parsed = { ...(args && { args }), ...(value !== undefined && { value }) }
+    decisions.set(id, { decision, gate, answer: Object.freeze({ ...answer, ...parsed }) })
   }
   return decisions
 }

@@ -102,6 +102,7 @@ const FAULTS = {
   E_QUEUE_FULL: 'other',
   E_INVALID_POSITION: 'other',
   E_INVALID_DECISION: 'other',
+  E_DECISION_NOT_ALLOWED: 'other',
   E_INVALID_EXECUTOR_DECISION: 'other',
   E_REGISTRY_FROZEN: 'other',
   E_JSON_TOO_LARGE: 'other',

@@ -21,6 +21,7 @@ import type { Middleware } from '../call/middleware.ts'
 import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Approve } from '../gates/gate-answer.ts'
+import type { MayDecide } from '../gates/may-decide.ts'
 import { TURN_LIMITS, type TurnLimits } from '../limits/limits.ts'
 import { isPrices, type Prices } from '../limits/prices.ts'
 import { REPEAT_LIMITS, type RepeatLimits } from '../limits/repeat-guard.ts'
@@ -78,6 +79,13 @@ export interface RunnerOptions<Context = unknown> {
   readonly spool?: SpoolStore
   /** Decides gates in process; without it a gate suspends the turn. */
   readonly approve?: Approve
+  /**
+   * Says who may decide what: called for every decision that `resume` gets, before one of them counts. Anything but `true`
+   * refuses the decision. Everybody may decide unless given.
+   */
+  readonly mayDecide?: MayDecide<Context>
+  /** On whose behalf a turn runs, from its `context`: standing approvals may be given for such a subject. */
+  readonly subject?: (context: Context) => string
   /** Code that runs around turns, dispatches and calls; the first is the outermost. */
   readonly middleware?: readonly Middleware<Context>[]
   /** Where a turn stops. */
@@ -160,6 +168,11 @@ export const RUNNER_OPTIONS = {
     isFunction,
     'must be a function of a request (`async () => true` approves everything)',
   ),
+  mayDecide: option(
+    isFunction,
+    'must be a function of a gate, a decision and `{ context }` that gives true or false',
+  ),
+  subject: option(isFunction, 'must be a function from the context of a turn to a string'),
   middleware: optionOr(
     [],
     (value) => Array.isArray(value) && value.every(isMiddleware),

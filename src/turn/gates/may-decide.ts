@@ -57,7 +57,7 @@ function notAllowed(gate: string, reason: string, cause?: unknown): BobbinError 
 const MAX_DEPTH = 8
 
 /** The context of the turn that a gate belongs to. A turn that continues another has its context, and so has one inside a call. */
-export async function turnContextOf(
+async function turnContextOf(
   store: RunnerStore,
   { conversation, turnId }: Pick<Gate, 'conversation' | 'turnId'>,
 ): Promise<unknown> {

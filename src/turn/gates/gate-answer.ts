@@ -11,7 +11,6 @@ import { issuesText, type PlainJsonSchema } from '../../tools/input-schema.ts'
 import { compileSchema } from '../../tools/schema-validation.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import { errorText } from '../limits/failure.ts'
-import type { CheckedAnswer } from './may-decide.ts'
 
 /** An answer to a gate, as an application gives it. */
 export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer
@@ -122,8 +121,10 @@ export async function decideGate(
 }
 
 /** A checked decision, the gate that it is about, and the answer as it was understood. */
-export interface CheckedDecision extends CheckedAnswer {
+export interface CheckedDecision {
   readonly decision: NewGateDecision
+  readonly gate: Gate
+  readonly answer: GateAnswer
 }
 
 /**

@@ -2,7 +2,7 @@ import { BobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { Gate } from '../../store/gate.ts'
 import type { RunnerStore } from '../../store/store.ts'
-import type { GateAnswer } from './gate-answer.ts'
+import type { CheckedDecision, GateAnswer } from './gate-answer.ts'
 
 /**
  * Says whether a decision may be taken. Anything but `true` refuses it, and the gate stays open; a string is the reason. An
@@ -17,12 +17,6 @@ export type MayDecide<Context = unknown> = (
   },
 ) => boolean | string | Promise<boolean | string>
 
-/** A decision of the right form, and the gate that it is about. */
-export interface CheckedAnswer {
-  readonly gate: Gate
-  readonly answer: GateAnswer
-}
-
 interface Rules {
   readonly store: RunnerStore
   readonly mayDecide: MayDecide | undefined
@@ -31,7 +25,7 @@ interface Rules {
 /** Asks about every decision of a list before one of them counts. */
 export async function requireAllowed(
   { store, mayDecide }: Rules,
-  answers: Iterable<CheckedAnswer>,
+  answers: Iterable<CheckedDecision>,
 ): Promise<void> {
   if (mayDecide === undefined) return
   for (const { gate, answer } of answers) {

@@ -18,6 +18,11 @@ export function median(values) {
   return sorted[sorted.length >> 1]
 }
 
+export function percentile(values, share) {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) * share)]
+}
+
 /** How often `act` fits into a slice, once it is warm. */
 function calibrate(act) {
   let times = 1

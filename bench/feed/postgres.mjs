@@ -1,28 +1,15 @@
 // Turns in PostgreSQL, with clients that count their statements.
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import OpenAI from 'openai'
 import postgres from 'postgres'
 import { TurnRunner } from '../../dist/index.js'
 import { openaiChat } from '../../dist/providers/openai/index.js'
 import { followConversation } from '../../dist/store/index.js'
 import { postgresStore } from '../../dist/stores/postgres/index.js'
+import { startServer } from '../postgres-server.mjs'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const TURNS = 4
 const DELTAS = 500
 const LIMIT_MS = 120_000
-
-/** The server of the tests. It finds its files from a folder right under the root. */
-async function startServer() {
-  const outfile = join(root, '.cache', 'bench-embedded-server.mjs')
-  const entryPoints = [join(root, 'test/postgres/embedded-server.ts')]
-  const shared = { bundle: true, format: 'esm', platform: 'node', packages: 'external' }
-  await build({ ...shared, entryPoints, outfile })
-  const { embeddedServer } = await import(pathToFileURL(outfile).href)
-  return embeddedServer()
-}
 
 function countingStore(url, schema) {
   const counted = { all: 0, deltas: 0 }

@@ -1,0 +1,128 @@
+// Long conversations: what it takes to come back to one, and what a durable call costs. Each reopening is a process of
+// its own that ends after one turn. `LARGE=1` adds 100,000 calls.
+import { fork, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fill, resultOf } from './conversations/fill.mjs'
+import { openStore } from './conversations/open-store.mjs'
+import { median, printTable, target } from './measure.mjs'
+import { ensurePeers } from './peers/ensure.mjs'
+import { startServer } from './postgres-server.mjs'
+import { durableCall } from './store/durable-call.mjs'
+
+const SIZES = [100, 1_000, 10_000, ...(process.env.LARGE ? [100_000] : [])]
+const ROUNDS = 3
+const BUDGET = { maxTokens: 20_000 }
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-bench-'))
+const SUBJECT = fileURLToPath(new URL('conversations/subject.mjs', import.meta.url))
+/** How long one process may take. */
+const LIMIT_MS = 300_000
+
+/** Runs one turn in a process of its own. */
+function reopened(kit, ...args) {
+  const child = fork(SUBJECT, [kit, ...args], { execArgv: ['--expose-gc'], timeout: LIMIT_MS })
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve)
+    child.once('exit', (code, signal) =>
+      reject(new Error(`\`${kit}\` ended with ${code ?? signal}.`)),
+    )
+  })
+}
+
+/** The median of each figure over some rounds. */
+async function figures(kit, ...args) {
+  const found = []
+  for (let round = 0; round < ROUNDS; round++) found.push(await reopened(kit, ...args))
+  const names = Object.keys(found[0])
+  return Object.fromEntries(names.map((name) => [name, median(found.map((one) => one[name]))]))
+}
+
+async function stored(where, calls) {
+  const { store, close } = await openStore(where)
+  await fill(store, calls)
+  await close()
+}
+
+const SETUPS = { 'no budget': {}, 'budget of 20,000 tokens': { budget: BUDGET } }
+
+/** The databases that a conversation of `calls` calls lies in. */
+const STORES = {
+  SQLite: async (calls) => `sqlite:${join(folder, `${calls}.db`)}`,
+  PostgreSQL: async (calls, url) => `postgres:calls_${calls}:${url}`,
+}
+
+async function measureReopening(url) {
+  const rows = {}
+  for (const calls of SIZES) {
+    for (const [name, whereOf] of Object.entries(STORES)) {
+      const where = await whereOf(calls, url)
+      await stored(where, calls)
+      for (const [how, setup] of Object.entries(SETUPS)) {
+        // A turn adds three entries, and a budget stores what it left out: later rounds begin there.
+        ;(rows[`${name}, ${how}`] ??= []).push(
+          await figures('bobbin', where, JSON.stringify(setup)),
+        )
+      }
+    }
+  }
+  const reason = missingPeer()
+  if (reason !== undefined) console.log(`skip  LangGraph's SQLite checkpointer: ${reason}`)
+  else {
+    const { fill: fillPeer } = await import('./conversations/langgraph.mjs')
+    for (const calls of SIZES) {
+      const path = join(folder, `langgraph-${calls}.db`)
+      await fillPeer(path, calls, resultOf)
+      ;(rows['LangGraph, SQLite checkpointer'] ??= []).push(await figures('langgraph', path))
+    }
+  }
+  for (const [what, name, digits] of [
+    ['ms', 'ms', 0],
+    ['ms of CPU', 'cpuMs', 0],
+    ['MB held at the request', 'heldMb', 1],
+    ['MB at the peak, the process included', 'peakMb', 0],
+  ]) {
+    console.log(`\nFrom \`run\` to the first request, by stored calls: ${what}\n`)
+    const cells = (found) => found.map((one) => one[name].toFixed(digits))
+    const heading = ['', ...SIZES.map((size) => size.toLocaleString('en'))]
+    printTable([heading, ...Object.entries(rows).map(([row, found]) => [row, ...cells(found)])])
+  }
+  for (const [row, found] of Object.entries(rows)) {
+    if (row.startsWith('LangGraph')) continue
+    const perCall = ((found[2].ms - found[0].ms) / (SIZES[2] - SIZES[0])) * 1000
+    target(`${row}: at most 60 µs a stored call`, perCall <= 60, `${perCall.toFixed(0)} µs`)
+  }
+}
+
+/** Why LangGraph's checkpointer cannot be compared. Its database is compiled where no binary can be fetched. */
+function missingPeer() {
+  ensurePeers()
+  const cwd = fileURLToPath(new URL('peers/', import.meta.url))
+  const works = () =>
+    spawnSync(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { cwd })
+  if (works().status === 0) return undefined
+  const built = spawnSync('npm', ['rebuild', 'better-sqlite3'], {
+    cwd,
+    shell: process.platform === 'win32',
+  })
+  if (built.status === 0 && works().status === 0) return undefined
+  return '`npm rebuild better-sqlite3` failed in bench/peers'
+}
+
+async function measureDurableCall() {
+  const { table, ratio, p50 } = await durableCall(folder)
+  console.log('')
+  printTable(table)
+  target('a durable call takes at most 1.5 times two bare inserts', ratio <= 1.5, ratio.toFixed(2))
+  target('a durable call takes at most 1 ms', p50 <= 1, `${p50.toFixed(3)} ms`)
+}
+
+const server = await startServer()
+try {
+  await measureReopening(server.url)
+  await measureDurableCall()
+} finally {
+  await server.remove()
+  rmSync(folder, { recursive: true })
+}

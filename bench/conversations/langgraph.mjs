@@ -1,0 +1,1 @@
+export { fill, reopen } from '../peers/langgraph-sqlite.mjs'

@@ -87,6 +87,7 @@ export type {
   ModelRequest,
   SentRequest,
 } from './model/model.ts'
+export type { PromptPieces } from './model/prompt-pieces.ts'
 export type { ToolChoice, ToolDefinition } from './model/tool-definition.ts'
 export type { CallPlace, MintId } from './model/wire/synthetic-id.ts'
 export type { BudgetReport, FixedPart as BudgetPart } from './prompt/budget-report.ts'
@@ -129,9 +130,11 @@ export type { SpoolInput, SpoolStore, SweepReport } from './spool/spool-store.ts
 export { conversationKey } from './store/conversation-key.ts'
 export type { StoreOptions } from './store/core/create-store.ts'
 export type {
+  BreakCause,
   ModelCall,
   RequestPart,
   RequestParts,
+  StoredPrefix,
   StoredUsage,
 } from './store/entry.ts'
 export type {

@@ -90,11 +90,17 @@ describe('model-call entries', () => {
     const digests = { instructions: digest, tools: digest, params: digest, request: digest }
     const name = { api: 'anthropic-messages', provider: 'anthropic', model: 'claude' }
     const time = expect.any(Number)
+    const short = expect.stringMatching(/^[0-9a-f]{16}$/)
+    const prompt = { head: { tools: short, instructions: short }, length: time, digest: short }
     const common = {
       ...name,
       adapter: anthropicMessagesProvider.version,
       startedAt: time,
       endedAt: time,
+      prefix: {
+        ...{ model: short, settings: short, tools: short, instructions: short },
+        ...prompt,
+      },
     }
     const spent = { inputTokens: 14, outputTokens: 2, cachedInputTokens: 0, cacheWriteTokens: 4 }
     const answered = { firstTokenAt: time, usage: { ...spent, reasoningTokens: 0 }, cost: 52e-6 }

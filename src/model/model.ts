@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/json/json.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { ModelEvent } from './events/model-event.ts'
+import type { PromptPieces } from './prompt-pieces.ts'
 import type { ToolChoice, ToolDefinition } from './tool-definition.ts'
 import type { Repair } from './wire/encode-groups.ts'
 import type { MintId } from './wire/synthetic-id.ts'
@@ -59,6 +60,8 @@ export interface SentRequest extends ModelName {
   readonly digest?: string
   /** What the body is made of, besides the request. */
   readonly settings: object
+  /** The prompt in it; absent for a protocol that does not say where its history is. */
+  readonly prompt?: PromptPieces
 }
 
 /** One model failed, and the same request goes to another one. */

@@ -46,6 +46,10 @@ export interface HistoryPlace {
   readonly text?: boolean
   /** True when texts may stand in the list. */
   readonly textItems?: boolean
+  /** The member with the tools, which a model reads before the list: a path with dots, e.g. `toolConfig.tools`. */
+  readonly tools?: string
+  /** The member with the instructions, if they do not stand in the list. */
+  readonly instructions?: string
 }
 
 /** What a protocol can do that not all can. */

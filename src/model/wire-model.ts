@@ -4,6 +4,7 @@ import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/
 import { canonicalStringify } from '../core/json/canonical.ts'
 import { checkDefinition } from './define-provider.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
+import { promptPieces } from './prompt-pieces.ts'
 import type { ProviderDefinition } from './provider-definition.ts'
 import type { Reply } from './reply.ts'
 import { ResponseGuard } from './response-guard.ts'
@@ -75,8 +76,12 @@ export function wireModel<Part extends object, Body extends object>(
     if (onRequest) {
       const { api, provider, version: adapter } = definition
       const digest = bodyDigest(body)
-      const sent = { api, provider, model, adapter, settings: keyed }
-      onRequest(digest === undefined ? sent : { ...sent, digest })
+      const prompt = promptPieces(body, definition.history)
+      onRequest({
+        ...{ api, provider, model, adapter, settings: keyed },
+        ...(digest !== undefined && { digest }),
+        ...(prompt !== undefined && { prompt }),
+      })
     }
     const { signal, release } = ownSignal(outer)
     const guard = new ResponseGuard(definition.api, options.maxResponseBytes)

@@ -131,6 +131,8 @@ export interface ModelCall {
     /** The places in the history of what was dropped, from 0. */
     readonly dropped: readonly number[]
   }
+  /** What the request begins with, so that the next one can be compared with it. Earlier versions have none. */
+  readonly prefix?: StoredPrefix
   readonly digests: {
     /** SHA-256 of the request's body in canonical form, without headers. Models that send no request have none. */
     readonly request?: string
@@ -141,6 +143,46 @@ export interface ModelCall {
   readonly scrubbed?: readonly RequestPart[]
   /** The parts of the request. A store takes them out of the entry, and keeps each once under its digest. */
   readonly parts?: RequestParts
+}
+
+/**
+ * Why a request does not begin with the request before. `handle`: the first result that is shown as a handle brings tools
+ * to read it. `edit`: an earlier result was superseded, or got a note or a decision. `model`: another model, protocol, or
+ * other settings of it.
+ */
+export type BreakCause =
+  | 'budget'
+  | 'compaction'
+  | 'edit'
+  | 'hand-over'
+  | 'handle'
+  | 'instructions'
+  | 'model'
+  | 'rewind'
+  | 'tools'
+
+/** The prompt of a request as digests. */
+export interface StoredPrefix {
+  /** Of the names of protocol, provider and model: no two of them share a cache. */
+  readonly model: string
+  /** Of what the body is made of besides the request, and of the version of the definition. */
+  readonly settings: string
+  /** Of the tools of the runner, without those that read handles. */
+  readonly tools: string
+  /** Of the instructions of the runner. */
+  readonly instructions: string
+  /** Of what the body has before the history. */
+  readonly head: { readonly tools?: string; readonly instructions?: string }
+  /** How many pieces the history had, and the digest of all of them. */
+  readonly length: number
+  readonly digest: string
+  /** Present when the request did not begin with the one before. */
+  readonly broken?: {
+    /** The first part that changed, e.g. `tools`, or the first message behind which something did, e.g. `messages[4]`. */
+    readonly at: string
+    /** Why; empty for a cause that is not known. */
+    readonly causes: readonly BreakCause[]
+  }
 }
 
 /** The parts of requests that are stored beside the log, once for each content. */

@@ -2,6 +2,7 @@ export type { ExportedEntry, ExportLine } from './archive/export-conversation.ts
 export { sweepSpool } from './audit/sweep-spool.ts'
 export { createStore, type StoreOptions } from './core/create-store.ts'
 export type {
+  BreakCause,
   Entry,
   EntryData,
   EntryKind,
@@ -13,6 +14,7 @@ export type {
   Note,
   RequestPart,
   RequestParts,
+  StoredPrefix,
   StoredUsage,
   TurnEnd,
   TurnStart,

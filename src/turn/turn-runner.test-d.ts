@@ -31,6 +31,7 @@ expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
   | 'MODEL_FALLBACK'
   | 'MODEL_RETRY'
   | 'OUTPUT_CORRECTION'
+  | 'PREFIX_BROKEN'
   | 'RESULT_TOO_LARGE'
   | 'THINKING_LEFT_OUT'
   | 'UNDECLARED_EFFECT'

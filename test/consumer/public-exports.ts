@@ -131,6 +131,8 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'Store',
       'StoreDriver',
       'StoreOptions',
+      'BreakCause',
+      'StoredPrefix',
       'StoredUsage',
       'TurnEnd',
       'TurnStart',

@@ -37,7 +37,7 @@ export async function bundledProcess(name: string): Promise<BundledProcess> {
     platform: 'node',
     target: 'node20',
     // A binary and megabytes of tables stay where they are; one file for the rest loads faster.
-    external: ['libsql', 'postgres', 'gpt-tokenizer'],
+    external: ['libsql', 'postgres', 'gpt-tokenizer', '@aws-sdk/*', '@smithy/*', '@google/genai'],
     alias: { '#hash': inRoot('src', 'core', 'hash.node.ts') },
     logLevel: 'silent',
   })

@@ -78,6 +78,13 @@ export function isPrefix(earlier: Json, later: Json): boolean {
   return isSame && before.head === after.head
 }
 
+/** The same, block by block: the last message may grow, but not change. */
+export function begins(earlier: Json, later: Json): boolean {
+  const [before, after] = [piecesOf(earlier), piecesOf(later)]
+  const isSame = before.every(({ text }, at) => text === after[at]?.text)
+  return isSame && promptOf(earlier).head === promptOf(later).head
+}
+
 /** Which share of the bytes of a request the next one begins with. */
 export function survival(earlier: Json, later: Json): number {
   const [before, after] = [textOf(earlier), textOf(later)]

@@ -26,7 +26,7 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
     provider: PROVIDER,
     version: 2,
     title: 'Anthropic Messages',
-    history: { member: 'messages' },
+    history: { member: 'messages', tools: 'tools', instructions: 'system' },
     abilities: {
       appendTools: true,
       appendInstructions: true,

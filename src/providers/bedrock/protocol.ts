@@ -26,7 +26,7 @@ export function converseWith({ boundThinking }: ProtocolSettings) {
     version: 2,
     title: 'Amazon Bedrock Converse',
     framing: 'eventstream',
-    history: { member: 'messages' },
+    history: { member: 'messages', tools: 'toolConfig.tools', instructions: 'system' },
     abilities: { cacheMarkers: true, boundThinking: true },
     detect,
     decode: decodePayload,

@@ -65,13 +65,17 @@ export interface ObservedEvents {
   error: { readonly error: unknown; readonly where: ErrorPlace; readonly toolCallId?: string }
 }
 
-/** The kinds of warnings. `THINKING_LEFT_OUT`: the model's own reasoning is no longer sent, because the provider would refuse it. */
+/**
+ * The kinds of warnings. `PREFIX_BROKEN`: a request does not begin with the one before, and no known cause explains it.
+ * `THINKING_LEFT_OUT`: the model's own reasoning is no longer sent, because the provider would refuse it.
+ */
 export type WarningCode =
   | 'IN_DOUBT'
   | 'MODEL_FALLBACK'
   | 'LATE_RESULT'
   | 'MODEL_RETRY'
   | 'OUTPUT_CORRECTION'
+  | 'PREFIX_BROKEN'
   | 'RESULT_TOO_LARGE'
   | 'THINKING_LEFT_OUT'
   | 'UNDECLARED_EFFECT'

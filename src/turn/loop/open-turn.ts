@@ -19,6 +19,7 @@ import type { SetupContext } from '../options/option-table.ts'
 import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
 import { History } from '../request/history.ts'
 import { presentationOf } from '../request/presentation.ts'
+import { PromptPrefix } from '../request/prompt-prefix.ts'
 import { turnContext } from '../request/turn-context.ts'
 import { TurnRequest } from '../request/turn-request.ts'
 import { VisibleCalls } from '../request/visible-calls.ts'
@@ -183,6 +184,8 @@ async function turnOn(
   })
   log.follow(history)
   log.follow(visible)
+  const prefix = new PromptPrefix()
+  log.follow(prefix)
   const doubts: Note[] = []
   const chain = new TurnChain()
   if (!lease.created) {
@@ -267,6 +270,7 @@ async function turnOn(
     settings,
     log,
     request,
+    prefix,
     output: callOutput(results, secretScrubber(settings.secrets)),
     events,
     interruption,

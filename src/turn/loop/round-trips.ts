@@ -14,6 +14,7 @@ import type { ExecutorDecision, RoundTrip } from '../executor/executor.ts'
 import { errorText } from '../limits/failure.ts'
 import { costOf, priceOf } from '../limits/prices.ts'
 import type { Fact } from '../log/fact.ts'
+import { brokenText, isUnexplained } from '../request/prompt-prefix.ts'
 import type { PreparedRequest } from '../request/turn-request.ts'
 import type { Turn } from './turn.ts'
 import { countedUsage } from './turn-tally.ts'
@@ -27,6 +28,7 @@ type Trip = {
     | 'finish'
     | 'usage'
     | 'error'
+    | 'prefix'
     | 'fallback']?: ModelCall[Name]
 } & { readonly model: ModelName; request?: ModelRequest; sent?: SentRequest }
 
@@ -57,7 +59,18 @@ export class RoundTrips {
       if (trip.endedAt === undefined) Object.assign(trip, { endedAt: this.#now(), ...facts })
     }
     return {
-      sent: (sent, request) => Object.assign(trip, { sent, request }),
+      sent: ({ prompt, ...sent }, request) => {
+        const { request: own, events } = this.#turn
+        const prefix = this.#turn.prefix.next(prompt ? { ...sent, prompt } : sent, own.source)
+        Object.assign(trip, { sent, request, ...(prefix && { prefix }) })
+        if (isUnexplained(prefix?.broken)) {
+          const { at } = prefix.broken
+          events.warnOnce(`prefix ${at}`, {
+            code: 'PREFIX_BROKEN',
+            message: brokenText(prefix.broken),
+          })
+        }
+      },
       answered: () => {
         trip.firstTokenAt ??= this.#now()
       },

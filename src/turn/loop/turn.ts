@@ -3,6 +3,7 @@ import type { Gate } from '../../store/gate.ts'
 import type { CallScope } from '../call/call-scope.ts'
 import type { LogEnd } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
+import type { PromptPrefix } from '../request/prompt-prefix.ts'
 import type { TurnRequest } from '../request/turn-request.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { TurnTally } from './turn-tally.ts'
@@ -18,6 +19,8 @@ export interface Turn extends CallScope {
   readonly settings: RunnerSettings
   /** The next request. */
   readonly request: TurnRequest
+  /** Compares each request with the one before. */
+  readonly prefix: PromptPrefix
   readonly steering: Steering
   /** Counts for the outcome. */
   readonly tally: TurnTally

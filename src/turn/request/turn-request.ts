@@ -20,6 +20,7 @@ import type { Fact } from '../log/fact.ts'
 import type { LogState } from '../log/log-state.ts'
 import type { History } from './history.ts'
 import type { Presentation } from './presentation.ts'
+import type { PrefixSource } from './prompt-prefix.ts'
 import { definitionsOf } from './tool-definitions.ts'
 import type { VisibleCalls } from './visible-calls.ts'
 
@@ -126,6 +127,14 @@ export class TurnRequest {
   /** How many tokens the request has; 0 unless requests are counted. */
   get tokens(): number {
     return this.#report?.total.tokens ?? 0
+  }
+
+  /** What the request comes from, to explain why it does not begin with the one before. */
+  get source(): PrefixSource {
+    const { handles, dropped } = this.#shed
+    const isShed = handles.length + dropped.length > 0
+    const tools = definitionsOf(this.#parts.visible.own)
+    return { tools, instructions: this.instructions, isShed }
   }
 
   /** What the entry about this request says; what was shed is told once. */

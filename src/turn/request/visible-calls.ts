@@ -83,6 +83,11 @@ export class VisibleCalls {
     }
   }
 
+  /** The tools of the runner, without those that read handles. */
+  get own(): ToolRegistry {
+    return this.#own
+  }
+
   /** In the order asked. A copy: the caller may sort or cut it. */
   get calls(): readonly ToolCall[] {
     return [...this.#shown]

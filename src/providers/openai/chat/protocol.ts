@@ -19,7 +19,7 @@ export function chatWith(quirks: ChatQuirks) {
     provider: PROVIDER,
     version: 2,
     title: 'OpenAI Chat Completions',
-    history: { member: 'messages' },
+    history: { member: 'messages', tools: 'tools' },
     detect,
     decode: decodePayload,
     decodeStream,

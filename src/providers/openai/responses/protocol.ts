@@ -21,7 +21,7 @@ export function responsesWith<const Api extends string>(
     api: dialect.api,
     provider: dialect.provider,
     version: 2,
-    history: { member: 'input', text: true },
+    history: { member: 'input', text: true, tools: 'tools', instructions: 'instructions' },
     detect,
     decode: (payload, context) => decodePayload(payload, dialect, context),
     decodeStream: (context) => decodeStream(dialect, context),

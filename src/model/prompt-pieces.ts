@@ -1,5 +1,5 @@
 import { sha256Hex } from '#hash'
-import type { HistoryPlace } from './provider-definition.ts'
+import type { HistoryPlace } from './history-place.ts'
 
 /** The prompt of a request, in pieces: what stands before the history, and every block of the history. */
 export interface PromptPieces {

@@ -1,4 +1,5 @@
 import type { BobbinError } from '../core/error/error.ts'
+import type { HistoryPlace } from './history-place.ts'
 import type { ModelRequest } from './model.ts'
 import type { Repair } from './wire/encode-groups.ts'
 import type { WireAdapter } from './wire/wire-adapter.ts'
@@ -37,20 +38,6 @@ export interface ProviderDefinition<Part extends object = object, Body extends o
 
 /** `json` has one value a line; `eventstream` is the binary framing of Amazon. */
 export type Framing = 'sse' | 'json' | 'eventstream'
-
-/** Where a request of a protocol holds the history. */
-export interface HistoryPlace {
-  /** The member with the list, e.g. `messages`. */
-  readonly member: string
-  /** True when one text, or one item, may stand in place of the list. */
-  readonly text?: boolean
-  /** True when texts may stand in the list. */
-  readonly textItems?: boolean
-  /** The member with the tools, which a model reads before the list: a path with dots, e.g. `toolConfig.tools`. */
-  readonly tools?: string
-  /** The member with the instructions, if they do not stand in the list. */
-  readonly instructions?: string
-}
 
 /** What a protocol can do that not all can. */
 export interface Abilities {

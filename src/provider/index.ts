@@ -14,6 +14,7 @@ export type {
   UnfinishedCall,
   Usage,
 } from '../model/events/model-event.ts'
+export type { HistoryPlace } from '../model/history-place.ts'
 export type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 export type {
   Abilities,
@@ -21,7 +22,6 @@ export type {
   CommandLineConnection,
   CommandLineModel,
   Framing,
-  HistoryPlace,
   LoopbackHalf,
   ProviderDefinition,
   WireFixture,

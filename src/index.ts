@@ -200,6 +200,7 @@ export type {
 export type {
   CollisionPolicy,
   Effect,
+  ExternalToolOptions,
   PolicyContext,
   ProducedResult,
   Reconciliation,
@@ -230,9 +231,11 @@ export { type ModelExecutorOptions, modelExecutor } from './turn/executor/model-
 export type {
   ApprovalAnswer,
   Approve,
+  ErrorAnswer,
   GateAnswer,
   InputAnswer,
   LinkAnswer,
+  ResultAnswer,
 } from './turn/gates/gate-answer.ts'
 export type { MayDecide } from './turn/gates/may-decide.ts'
 export type { TurnLimits } from './turn/limits/limits.ts'

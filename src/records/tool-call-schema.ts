@@ -50,7 +50,7 @@ const fields = v.strictObject({
   isError: v.boolean('must be a boolean'),
   settlement: v.optional(v.picklist(SETTLEMENTS, `must be one of ${SETTLEMENTS.join(', ')}`)),
   executedBy: v.optional(
-    v.picklist(['runner', 'provider'], 'must be runner or provider'),
+    v.picklist(['runner', 'provider', 'external'], 'must be runner, provider or external'),
     'runner',
   ),
   inline: v.optional(v.boolean('must be a boolean'), true),

@@ -40,7 +40,7 @@ export class ToolCall
   /** How the call ended; `ok` exactly when `isError` is false. */
   declare readonly settlement: Settlement
   /** Who ran the tool. */
-  declare readonly executedBy: 'runner' | 'provider'
+  declare readonly executedBy: 'runner' | 'provider' | 'external'
   /** Whether the result is rendered in the prompt or shown as a handle. */
   declare readonly inline: boolean
   /** True for answers of artifact tools, which other artifact tools cannot query. */

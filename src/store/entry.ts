@@ -45,6 +45,8 @@ export interface GateClosing {
   readonly outcome: 'consumed' | 'expired' | 'abandoned'
   /** The decision that was used; the store fills it in from the gate. */
   readonly decision?: GateDecision
+  /** The gate was given up before, and its call's result came after that. */
+  readonly late?: true
 }
 
 /** How a turn began. */

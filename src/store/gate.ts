@@ -9,9 +9,9 @@ export interface GateRequest {
   readonly id: string
   /**
    * `approval` asks for a verdict on a call, `input` for a value that fits `schema`; `link` asks a person to open `url`, to
-   * sign in or consent there.
+   * sign in or consent there; `result` asks for what a call gave that somebody else executes.
    */
-  readonly kind: 'approval' | 'input' | 'link'
+  readonly kind: 'approval' | 'input' | 'link' | 'result'
   /** Who asks: the runner, for its policy or for a handler, or the provider. */
   readonly from: 'runner' | 'provider'
   /** Why our own policy asks; absent if the provider asks. */
@@ -29,6 +29,8 @@ export interface GateRequest {
   readonly schema?: JsonObject
   /** What to open: text of a stranger. `https`, or `http` to this machine, with its host in punycode. Never part of a prompt. */
   readonly url?: string
+  /** On a gate of kind `result`: the same however often the call is looked at; for services that deduplicate. */
+  readonly idempotencyKey?: string
   /** Hash of tool definition and effective arguments: the decision is valid for these only. */
   readonly digest: string
   /** Epoch milliseconds; 24 hours after opening unless given. */
@@ -43,7 +45,7 @@ export interface GateRequest {
  */
 export type GateCause = 'tool' | 'trust' | 'effect'
 
-/** How a gate was decided; `edited` is an approval of other arguments, `answered` an answer to `input` or `link`. */
+/** How a gate was decided; `edited` is an approval of other arguments, `answered` an answer to `input`, `link` or `result`. */
 export type GateVerdict = 'approved' | 'denied' | 'edited' | 'answered'
 
 /** A decision and who made it. The application must check that they may decide. */
@@ -54,8 +56,10 @@ export interface GateDecision {
   readonly decidedAt: number
   /** The arguments that replace the asked ones; with `edited` only. */
   readonly args?: JsonObject
-  /** The answer to a gate of kind `input`; with `answered` only. */
+  /** The answer to a gate of kind `input` or `result`; with `answered` only. */
   readonly value?: JsonValue
+  /** Why a call that somebody else executed failed; with `answered` on a gate of kind `result` only. */
+  readonly error?: string
   readonly comment?: string
 }
 
@@ -65,6 +69,7 @@ export interface NewGateDecision {
   readonly decidedBy: string
   readonly args?: JsonObject
   readonly value?: JsonValue
+  readonly error?: string
   readonly comment?: string
   /** The digest that was shown to the person who decides. A gate with another digest is not decided. */
   readonly digest?: string

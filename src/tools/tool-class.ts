@@ -13,9 +13,11 @@ import type { ExecutionContext, ToolOutput } from './tool-context.ts'
 import {
   type CollisionPolicy,
   type Effect,
+  type ExternalToolOptions,
   type PolicyContext,
   type ProducedResult,
   type Reconciliation,
+  refuseContradictions,
   refuseStray,
   type ToolOptions,
   toolOptionsSchema,
@@ -40,15 +42,21 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
   readonly timeoutMs: number | undefined
   readonly exclusive: boolean
   readonly repeat: boolean
+  readonly external: boolean
   readonly meta: JsonObject
   readonly ephemeral: boolean
   readonly onCollision: CollisionPolicy
   readonly #executable: Executable
   readonly #approval: Approval<Context>
 
-  constructor(options: ToolOptions<S, ToolOutput | Promise<ToolOutput>, ToolOutput, Context>) {
+  constructor(
+    options:
+      | ToolOptions<S, ToolOutput | Promise<ToolOutput>, ToolOutput, Context>
+      | ExternalToolOptions<S, ToolOutput, Context>,
+  ) {
     refuseStray(options)
     const parsed = parseOrThrow('Tool', CODE, toolOptionsSchema, options as ToolOptions)
+    refuseContradictions(parsed)
     // The type of the options is more precise than the schema's "function".
     const given = parsed as unknown as typeof options
     const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
@@ -64,13 +72,14 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
     this.timeoutMs = parsed.timeoutMs
     this.exclusive = parsed.exclusive
     this.repeat = parsed.repeat
+    this.external = parsed.external
     this.meta = parsed.meta
     this.ephemeral = parsed.ephemeral
     this.onCollision = parsed.onCollision
     this.#executable = {
       name: this.name,
       validate,
-      handler: given.handler as Executable['handler'],
+      handler: (given.handler ?? notHere) as Executable['handler'],
     }
     this.#approval = (given.approval ?? false) as Approval<Context>
     Object.freeze(this)
@@ -106,6 +115,11 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
   [brandOf('Tool')](): boolean {
     return #executable in this
   }
+}
+
+/** The handler of an external tool that is executed without a runner. */
+function notHere(): never {
+  throw new Error('it is external: run it through a TurnRunner, which opens a gate for its result.')
 }
 
 const CODE = 'E_INVALID_INITIAL_TOOL_VALUE'

@@ -85,11 +85,26 @@ export interface ToolOptions<
   readonly exclusive?: boolean
   /** `false` exempts a polling tool from the repeat guard. */
   readonly repeat?: boolean
+  /**
+   * Somebody else executes the call: a browser, a queue, a person. The runner opens a gate of kind `result` instead of
+   * running a handler, and `timeoutMs` is how long that gate waits.
+   */
+  readonly external?: boolean
   /** Data of the application, kept on the tool. */
   readonly meta?: PlainObject
   /** Lives for one request only, as forged artifact tools do. */
   readonly ephemeral?: boolean
   readonly onCollision?: CollisionPolicy
+}
+
+/** The options of a tool whose calls somebody else executes: it has no handler. */
+export interface ExternalToolOptions<
+  S extends InputSchema = InputSchema,
+  Q = ToolOutput,
+  Context = unknown,
+> extends Omit<ToolOptions<S, ToolOutput, Q, Context>, 'handler'> {
+  readonly external: true
+  readonly handler?: undefined
 }
 
 /** Names that other kits use. */
@@ -110,14 +125,32 @@ export function refuseStray(options: unknown): void {
   if (stray === undefined) return
   const meant = Object.hasOwn(FOREIGN_NAMES, stray) ? FOREIGN_NAMES[stray] : nearest(stray, names)
   const wayOut = meant === undefined ? 'remove it' : `use \`${meant}\``
-  const rule = `is not an option of a tool: ${wayOut}`
-  const message = `\`Tool.${stray}\` ${rule}.`
-  throw new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path: stray, rule })
+  throw invalidTool(stray, `is not an option of a tool: ${wayOut}`)
+}
+
+function invalidTool(path: string, rule: string): BobbinError {
+  const message = `\`Tool.${path}\` ${rule}.`
+  return new BobbinError('E_INVALID_INITIAL_TOOL_VALUE', message, { path, rule })
+}
+
+/** Refuses options that contradict each other. */
+export function refuseContradictions({
+  external,
+  handler,
+}: Pick<v.InferOutput<typeof toolOptionsSchema>, 'external' | 'handler'>): void {
+  if (!external) {
+    if (handler === undefined) throw invalidTool('handler', HANDLER)
+    return
+  }
+  if (handler !== undefined) {
+    throw invalidTool('handler', 'cannot stand beside `external`: somebody else executes the call')
+  }
 }
 
 const functionField = (rule: string) =>
   v.custom<(...args: never[]) => unknown>((input) => typeof input === 'function', rule)
 
+const HANDLER = 'must be a function of (args, ctx)'
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens'
 const POSITIVE = 'must be a positive whole number of milliseconds'
 
@@ -144,7 +177,7 @@ export const toolOptionsSchema = v.strictObject({
     (input) => (typeof input === 'object' && input !== null) || typeof input === 'function',
     'must be a Standard Schema that gives JSON Schema, or plain JSON Schema',
   ),
-  handler: functionField('must be a function of (args, ctx)'),
+  handler: v.optional(functionField(HANDLER)),
   artifactConstructor: v.optional(resolverField),
   inline: v.optional(
     v.union([v.boolean(), functionField('')], 'must be a boolean or a function'),
@@ -160,6 +193,7 @@ export const toolOptionsSchema = v.strictObject({
   timeoutMs: v.optional(v.pipe(v.number(POSITIVE), v.integer(POSITIVE), v.minValue(1, POSITIVE))),
   exclusive: v.optional(v.boolean('must be a boolean'), false),
   repeat: v.optional(v.boolean('must be a boolean'), true),
+  external: v.optional(v.boolean('must be a boolean'), false),
   meta: v.optional(jsonObjectField, {}),
   ephemeral: v.optional(v.boolean('must be a boolean'), false),
   onCollision: v.optional(

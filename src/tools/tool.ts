@@ -1,7 +1,7 @@
 import type { InputSchema } from './input-schema.ts'
 import { Tool as ToolClass } from './tool-class.ts'
 import type { ToolOutput } from './tool-context.ts'
-import type { ToolOptions } from './tool-options.ts'
+import type { ExternalToolOptions, ToolOptions } from './tool-options.ts'
 
 /**
  * Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. `Context` is what
@@ -15,6 +15,9 @@ export interface Tool<S extends InputSchema = InputSchema, Context = unknown>
  * express that, and users' own types would appear in the declarations of everything that exports a tool.
  */
 export interface ToolConstructor {
+  new <const S extends InputSchema = InputSchema, Q = ToolOutput, Context = unknown>(
+    options: ExternalToolOptions<S, Q, Context>,
+  ): Tool<S, Context>
   new <
     const S extends InputSchema = InputSchema,
     R = ToolOutput | Promise<ToolOutput>,

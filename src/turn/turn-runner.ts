@@ -14,7 +14,7 @@ import type {
   ObservedEventName,
   ObservedEvents,
 } from './events/turn-events.ts'
-import { decisionsOf } from './gates/gate-answer.ts'
+import { decisionsOf, outputsOf } from './gates/gate-answer.ts'
 import { requireAllowed } from './gates/may-decide.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
 import { checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
@@ -120,8 +120,9 @@ export class TurnRunner<Context = unknown> {
       await requireAllowed(this.#settings, checked.values())
       for (const [id, { decision }] of checked) await store.decideGate(conversation, id, decision)
       // The turn inside a call continues through the turn around it, which has the tools and waits for it.
-      const outermost = { ...seed, conversation: await outermostConversation(store, conversation) }
-      return runTurn(this.#settings, this.#buses, outermost, { way: 'resume' })
+      const outermost = await outermostConversation(store, conversation)
+      const start = { ...seed, conversation: outermost, outputs: outputsOf(checked) }
+      return runTurn(this.#settings, this.#buses, start, { way: 'resume' })
     }
     return this.#start<S>(input, run, (conversation) => outermostConversation(store, conversation))
   }

@@ -52,6 +52,9 @@ export const rootExports: PublicNames = {
   types: [
     'ApprovalAnswer',
     'Approve',
+    'ErrorAnswer',
+    'ExternalToolOptions',
+    'ResultAnswer',
     'GivenInput',
     'InputAnswer',
     'InputQuestion',

@@ -31,6 +31,8 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
     screen.line(gateLine(gate, paint))
     for (const line of questionLines(gate)) screen.line(`  ${line}`)
     screen.line(`  ${paint.dim(gate.why)}`)
+    // Somebody else executes the call and answers through the store or the runner.
+    if (gate.kind === 'result') return undefined
     const ask = createInterface({
       input: io.stdin,
       output: io.stdout.stream as NodeJS.WritableStream,

@@ -37,7 +37,7 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
   },
   'gate-opened': (data) => {
     const { tool, toolCallId, args, digest, expiresAt } = data
-    mustBeOneOf('kind', data['kind'], ['approval', 'link'])
+    mustBeOneOf('kind', data['kind'], ['approval', 'input', 'link', 'result'])
     mustBeOneOf('from', data['from'], ['runner', 'provider'])
     mustBeOneOf('because', data['because'], [undefined, 'tool', 'trust', 'effect'])
     mustBeText('digest', digest)

@@ -66,10 +66,15 @@ function verifyGate(row: GateRow, trail: GateTrail, list: FaultList): void {
   const closes =
     closing === undefined
       ? !isClosed(gate)
-      : gate.state === closing.outcome &&
-        canonicalStringify(gate.decision) === canonicalStringify(closing.decision)
+      : isReportedLate(gate, closing) ||
+        (gate.state === closing.outcome &&
+          canonicalStringify(gate.decision) === canonicalStringify(closing.decision))
   if (!closes) list.add(gateFault('edited', row.id, 'is not in the state that the log says'))
 }
+
+/** The result of a call may come after its gate was given up; the next turn takes it. */
+const isReportedLate = ({ kind, state }: Gate, { outcome }: GateClosing): boolean =>
+  kind === 'result' && state === 'answered' && outcome !== 'consumed'
 
 function gateFault(fault: VerifyFault['fault'], id: string, message: string): VerifyFault {
   return { fault, part: 'gate', id, message: `Gate \`${id}\` ${message}.` }

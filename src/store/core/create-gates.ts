@@ -1,12 +1,14 @@
 import type { Clock } from '../../core/clock.ts'
+import type { EntryOf } from '../entry.ts'
 import type { Gate, NewGateDecision } from '../gate.ts'
-import { columnText } from '../rows/entry-text.ts'
+import { columnText, decodeEntry } from '../rows/entry-text.ts'
 import { decidedGate, decodeGate, encodeGate, gateAt } from '../rows/gate-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { conversationId, memberOf, pageSize, textColumn } from '../rows/store-input.ts'
 import type { GateRow } from '../rows/store-rows.ts'
 import type { GatePage, Store } from '../store.ts'
 import { gateState, invalidInput, notFound } from '../store-errors.ts'
+import { mayBeLate } from './late-result.ts'
 import { gatesOnce, sameGates } from './same-gates.ts'
 
 const MAX_GATES = 1000
@@ -40,14 +42,20 @@ export function createGates(
     async decideGate(conversation, id, decision) {
       const row = await driver.gate(conversationId(conversation), textColumn(id, 'id'))
       if (row === undefined) throw notFound('gate', id)
-      decidedGate(decodeGate(row), decision, clock.now())
+      const gate = gateAt(decodeGate(row), clock.now())
+      const isLate = await mayBeLate(gate, async (kind, callId) => {
+        const entry = await driver.text(conversation, kind, columnText(callId))
+        return entry && (decodeEntry(conversation, entry) as EntryOf<typeof kind>)
+      })
+      decidedGate(gate, decision, clock.now(), isLate)
+      if (isLate) return decideOne(driver, row, decision, clock, isLate)
       // The innermost one first: it is what counts if two people decide at the same time.
       const [innermost = row, ...copies] = await sameGates(driver, row)
       const decided = [await decideOne(driver, innermost, decision, clock)]
       for (const copy of copies) {
         if (copy.state === 'pending') decided.push(await decideOne(driver, copy, decision, clock))
       }
-      const isAsked = (gate: Gate) => gate.conversation === conversation && gate.id === id
+      const isAsked = (one: Gate) => one.conversation === conversation && one.id === id
       return decided.find(isAsked) as Gate
     },
   }
@@ -79,11 +87,12 @@ async function decideOne(
   given: GateRow,
   decision: NewGateDecision,
   clock: Clock,
+  isLate = false,
 ): Promise<Gate> {
   let row = given
   for (let tries = 1; ; tries++) {
     const gate = decodeGate(row)
-    const decided = decidedGate(gate, decision, clock.now())
+    const decided = decidedGate(gate, decision, clock.now(), isLate)
     if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
     if (tries === MAX_TRIES) throw gateState(gate.id, gate.state, decided.state, KEEPS_CHANGING)
     // After a lost race the gate is read again. It is decided then, and `decidedGate` throws.

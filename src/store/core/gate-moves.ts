@@ -50,17 +50,18 @@ export class GateMoves {
   }
 
   #close(planned: PlannedEntry, entry: NewEntry & { kind: 'gate-closed' }): PlannedEntry {
-    const { id, outcome } = entry.data
+    const { id, outcome, late } = entry.data
     const row = this.moved.get(columnText(id)) ?? this.#known.get(columnText(id))
     if (row === undefined) throw notFound('gate', id)
     const gate = decodeGate(row)
     const { decision } = this.#origin.isImported
       ? entry.data
       : closedGate(gate, entry.data, planned.time)
-    const data = { id, outcome, ...(decision && { decision }) }
+    const data = { id, outcome, ...(decision && { decision }), ...(late && { late }) }
     const done = redactPlanned({ ...planned, entry: { ...entry, data } }, this.#redact)
     const { decision: kept } = done.entry.data as GateClosing
-    this.#put({ ...gate, state: outcome, ...(kept && { decision: kept }) })
+    const { decision: _, ...asked } = gate
+    this.#put({ ...asked, state: outcome, ...(kept && { decision: kept }) })
     return done
   }
 

@@ -74,6 +74,8 @@ export function columnsOf(entry: NewEntry): SearchColumns {
 /** The id under which an entry is found among those of its kind; a turn starts once. */
 export function idColumn({ kind, turnId, data }: NewEntry): string | null {
   if (kind === 'turn-start') return columnText(turnId)
+  // A gate is closed once, except that it may take a result after it was given up.
+  if (kind === 'gate-closed' && data.late) return columnText(`${data.id}~late`)
   return hasNoId(kind) ? null : columnOf((data as { readonly id?: unknown }).id)
 }
 

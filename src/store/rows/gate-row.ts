@@ -45,8 +45,12 @@ function shownParts(gate: GateRequest): { readonly why: string; readonly url?: s
 
 /** The gate at `now`: it is expired if its time is over, also before an entry closes it. */
 export function gateAt(gate: Gate, now: number): Gate {
-  return isClosed(gate) || now < gate.expiresAt ? gate : { ...gate, state: 'expired' }
+  if (isClosed(gate) || now < gate.expiresAt || isReported(gate)) return gate
+  return { ...gate, state: 'expired' }
 }
+
+/** Whether it says how a call ended that somebody else executed: that stays true, however late it is used. */
+const isReported = ({ kind, state }: Gate): boolean => kind === 'result' && state !== 'pending'
 
 export function isClosed(gate: Gate): boolean {
   return CLOSED_STATES.includes(gate.state)
@@ -87,11 +91,19 @@ const WHY_DECIDED: Readonly<Record<Exclude<GateState, 'pending'>, string>> = {
 export const EDIT_REFUSED =
   'cannot be edited: the provider runs this call. Approve or deny it as it is'
 
-/** A pending gate with its decision; `E_GATE_STATE` if it no longer waits for this decision. */
-export function decidedGate(gate: Gate, decision: NewGateDecision, now: number): Gate {
+/**
+ * A pending gate with its decision; `E_GATE_STATE` if it no longer waits for this decision. With `isLate`, a gate that was
+ * given up takes the result of its call all the same.
+ */
+export function decidedGate(
+  gate: Gate,
+  decision: NewGateDecision,
+  now: number,
+  isLate = false,
+): Gate {
   // Own members only: a client's `__proto__` must not decide.
   const own: NewGateDecision & { __proto__: null } = { __proto__: null, ...decision }
-  const { verdict, decidedBy, args, value, comment, digest } = own
+  const { verdict, decidedBy, args, value, error, comment, digest } = own
   if (!VERDICTS.includes(verdict)) {
     throw invalidInput('decision.verdict', `must be one of ${VERDICTS.join(', ')}`)
   }
@@ -109,12 +121,10 @@ export function decidedGate(gate: Gate, decision: NewGateDecision, now: number):
     const rule = isQuestion ? 'must be `answered` or `denied`' : 'must be a verdict on a call'
     throw invalidInput('decision.verdict', `${rule}, for this gate`)
   }
-  const needsValue = verdict === 'answered' && gate.kind === 'input'
-  if (needsValue !== (value !== undefined)) {
-    throw invalidInput('decision.value', 'goes with an answer to a gate of kind `input`')
-  }
+  checkAnswer(gate, own)
   const { state } = gateAt(gate, now)
-  if (state !== 'pending') {
+  const isTaken = isLate && verdict === 'answered' && isGivenUp(state)
+  if (state !== 'pending' && !isTaken) {
     throw gateState(gate.id, state, verdict, WHY_DECIDED[state])
   }
   if (digest !== undefined && digest !== gate.digest) {
@@ -126,9 +136,29 @@ export function decidedGate(gate: Gate, decision: NewGateDecision, now: number):
     decidedAt: now,
     ...(args && { args }),
     ...(value !== undefined && { value }),
+    ...(error !== undefined && { error }),
     ...(comment !== undefined && { comment }),
   }
   return { ...gate, state: verdict, decision: made }
+}
+
+/** Whether nobody decided a gate in time, or the conversation continued without it. */
+export const isGivenUp = (state: GateState): boolean => state === 'expired' || state === 'abandoned'
+
+/** An answer has what its gate asks for, and nothing else. */
+function checkAnswer({ kind }: Gate, { verdict, value, error }: NewGateDecision): void {
+  const isResult = verdict === 'answered' && kind === 'result'
+  if (error !== undefined && (typeof error !== 'string' || !isResult || value !== undefined)) {
+    const rule = 'is a text, and goes without a value with an answer to a gate of kind `result`'
+    throw invalidInput('decision.error', rule)
+  }
+  const needsValue = isResult ? error === undefined : verdict === 'answered' && kind === 'input'
+  if (needsValue !== (value !== undefined)) {
+    throw invalidInput(
+      'decision.value',
+      'goes with an answer to a gate of kind `input` or `result`',
+    )
+  }
 }
 
 /** A closed gate; `E_GATE_STATE` if it cannot be closed that way. */
@@ -141,5 +171,15 @@ export function closedGate(gate: Gate, closing: GateClosing, now: number): Gate 
     throw refuse('only a decision that is not too old can be used, and only once')
   }
   if (outcome === 'expired' && state !== 'expired') throw refuse('its time is not over')
-  return { ...gate, state: outcome }
+  if (outcome === 'abandoned' && isReported({ ...gate, state }))
+    throw refuse('its call was reported')
+  const { decision } = gate
+  return { ...gate, state: outcome, ...(decision && { decision: usedDecision(gate, decision) }) }
+}
+
+/** The record of a call has its result: a copy in the gate would outlive a redaction. */
+export function usedDecision({ kind }: Pick<Gate, 'kind'>, decision: GateDecision): GateDecision {
+  if (kind !== 'result') return decision
+  const { value: _, ...used } = decision
+  return used
 }

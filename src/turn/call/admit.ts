@@ -10,6 +10,7 @@ import { repeatHint, repeatRefusal } from '../limits/repeat-guard.ts'
 import type { AskedCall } from '../log/call-state.ts'
 import type { JudgedCall } from './ask.ts'
 import type { CallScope } from './call-scope.ts'
+import { externalStep } from './external-call.ts'
 import { gateRequest, needsGate } from './gate-policy.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { endStep } from './record.ts'
@@ -78,6 +79,7 @@ async function admit(scope: CallScope, call: AskedCall, taint: TrustTier): Promi
     return { do: 'wait', call, gate, ready, facts: [{ kind: 'gate-opened', gate }] }
   }
   const intent = intentOf(scope, call, tool, taint)
+  if (tool.external) return externalStep(scope, call, ready, intent)
   const isIntentLate = tool.effect === 'read'
   const facts = isIntentLate ? [] : [{ kind: 'intent', intent } as const]
   return { do: 'run', call, ...ready, intent, isIntentLate, facts }

@@ -3,6 +3,7 @@ import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import type { Gate, GateCause, GateRequest } from '../../store/gate.ts'
+import { usedDecision } from '../../store/rows/gate-row.ts'
 import type { PersonRequest } from '../../tools/person-request.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
@@ -106,10 +107,15 @@ export function questionGate(
 }
 
 /** The fact that closes a gate for good. */
-export const closeGate = (
-  { id, decision }: Pick<Gate, 'id' | 'decision'>,
+export function closeGate(
+  gate: Pick<Gate, 'id' | 'decision'> & Partial<Pick<Gate, 'kind'>>,
   outcome: 'consumed' | 'expired' | 'abandoned',
-): Fact => ({ kind: 'gate-closed', closing: { id, outcome, ...(decision && { decision }) } })
+  more: { readonly late?: true } = {},
+): Fact {
+  const { id, kind = 'approval', decision } = gate
+  const used = decision && { decision: usedDecision({ kind }, decision) }
+  return { kind: 'gate-closed', closing: { id, outcome, ...used, ...more } }
+}
 
 /** The text that the model reads after a denial. */
 export function denialText({ decision }: Gate): string {

@@ -74,6 +74,8 @@ export interface OuterTurn {
   readonly depth: number
   /** What the application passed as `context`: inner turns have the same. */
   readonly context: unknown
+  /** What was given in this process as the results of calls that others execute, by gate. */
+  readonly outputs: ReadonlyMap<string, unknown> | undefined
   readonly settings: InheritedSettings
   readonly observed: ObservedBus
   readonly taint: TrustTier

@@ -26,6 +26,8 @@ export interface CallEnd {
   readonly effectiveArgs?: JsonObject | undefined
   /** The record in doubt that this one settles. */
   readonly supersedes?: string | undefined
+  /** Who executed the call, if not who was asked to. */
+  readonly executedBy?: 'external' | undefined
   /** Overrides what the tool says. */
   readonly inline?: boolean | undefined
   /** Lowers the tool's own trust when the result holds less trusted content. */
@@ -46,7 +48,7 @@ export function recordOf(scope: CallScope, call: AskedCall, end: CallEnd): ToolC
     isComplete: true,
     isError: settlement !== 'ok',
     settlement,
-    executedBy: item.executedBy,
+    executedBy: end.executedBy ?? item.executedBy,
     inline: end.inline ?? (isText || isInline(scope, call, end)),
     fromArtifactTool: isArtifactQuery(scope, item),
     trust: lowerTrust(maxTrust(settlement, tool), end.trust ?? 'developer'),

@@ -11,16 +11,23 @@ import { shownId } from '../log/call-state.ts'
 import { callNote, type Fact } from '../log/fact.ts'
 import { Attempt, IN_DOUBT, NOT_STARTED } from './attempt.ts'
 import type { CallScope } from './call-scope.ts'
+import { Report } from './external-call.ts'
 import { questionGate } from './gate-policy.ts'
+import type { InnerTurn } from './inner-turn.ts'
 import { type CallSubject, layersOf, wrap } from './middleware.ts'
 import { cleanResults } from './output.ts'
 import { type CallEnd, changedArguments, maxTrust, recordOf, settlementOf } from './record.ts'
 import { cleanError } from './secret-scrubber.ts'
 import type { RunStep } from './step.ts'
 
+/** One attempt at a call, or the report of somebody else about it. */
+interface Trial extends Pick<Attempt, 'question' | 'hasStarted' | 'run'> {
+  readonly inner: InnerTurn | undefined
+}
+
 /** Runs a call inside its middleware and settles it, whatever happens. The facts of its step are durable already. */
 export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
-  const attempt = new Attempt(scope, step)
+  const attempt: Trial = step.given ? new Report(scope, step, step.given) : new Attempt(scope, step)
   const made = await throughLayers(scope, step, attempt)
   const { inner } = attempt
   const intent: readonly Fact[] = step.isIntentLate ? [{ kind: 'intent', intent: step.intent }] : []
@@ -38,13 +45,14 @@ export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
   if (!isProven) scope.interruption.signal.throwIfAborted()
   const record = isProven ? made : recordOf(scope, step.call, endOf(step, IN_DOUBT))
   const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
-  await scope.log.commit([...settlementOf(record), ...intent, ...note])
+  const closing = step.given ? [step.given.closing] : []
+  await scope.log.commit([...closing, ...settlementOf(record), ...intent, ...note])
   // After the record: without one, another runner may still continue the inner turn.
   await (inner ?? step.left)?.leave()
 }
 
 /** The record as the layers return it. A layer that fails never leaves a call without a record. */
-async function throughLayers(scope: CallScope, step: RunStep, attempt: Attempt): Promise<ToolCall> {
+async function throughLayers(scope: CallScope, step: RunStep, attempt: Trial): Promise<ToolCall> {
   const layers = layersOf(scope.settings.middleware, 'call')
   if (layers.length === 0) return attempted(scope, step, attempt)
   const { item, checksum } = step.call
@@ -81,7 +89,7 @@ async function throughLayers(scope: CallScope, step: RunStep, attempt: Attempt):
 }
 
 /** A call that ran settles, even if its result cannot be recorded. */
-async function attempted(scope: CallScope, step: RunStep, attempt: Attempt): Promise<ToolCall> {
+async function attempted(scope: CallScope, step: RunStep, attempt: Trial): Promise<ToolCall> {
   const end = await attempt.run()
   const trust = attempt.inner?.trust
   try {
@@ -90,12 +98,12 @@ async function attempted(scope: CallScope, step: RunStep, attempt: Attempt): Pro
     scope.events.error(error, 'record', step.call.item.id)
     const text = `The call ran, and its result cannot be stored: ${errorText(error, scope.output.text)}`
     const results = new Tokenizable(text)
-    return recordOf(scope, step.call, { settlement: 'failed', results, tool: step.tool, trust })
+    return recordOf(scope, step.call, endOf(step, { settlement: 'failed', results }, trust))
   }
 }
 
 const endOf = (
-  { call, tool, value }: RunStep,
+  { call, tool, value, given }: RunStep,
   { settlement, results, media, inline }: Omit<CallEnd, 'trust'>,
   trust?: TrustTier,
 ): CallEnd => ({
@@ -106,6 +114,7 @@ const endOf = (
   trust,
   tool,
   effectiveArgs: changedArguments(call.item.args, value),
+  ...(given && { executedBy: 'external', supersedes: given.supersedes }),
 })
 
 /** Middleware may change how a record is shown and lower its trust, never which call it is nor what kind of tool ran. */

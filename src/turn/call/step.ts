@@ -45,12 +45,25 @@ export interface RunStep extends ReadyCall {
   /** True when an earlier attempt may have taken effect: the call must not end as "not run". */
   readonly mayHaveRun?: boolean
   readonly left?: LeftInside
+  /** What somebody else reported: no handler runs. */
+  readonly given?: GivenResult
+}
+
+/** What somebody else reported about a call that they executed. */
+export interface GivenResult {
+  readonly reported: { readonly output: unknown } | { readonly error: string }
+  /** Stored together with the settlement, so that no report is lost: closes the gate. */
+  readonly closing: Fact
+  /** The record in doubt that it settles. */
+  readonly supersedes?: string
 }
 
 /** The call stays as it is: it needs a decision from outside this process. */
 export interface RestStep {
   readonly do: 'rest'
   readonly facts: readonly Fact[]
+  /** The call whose approval these facts use. */
+  readonly approved?: { readonly call: AskedCall; readonly gate: Gate }
 }
 
 /** A tool, and the validated arguments for its handler. */

@@ -3,17 +3,20 @@ import { isObject } from '../../core/error/wrong-input.ts'
 import type { JsonObject, JsonValue, PlainObject } from '../../core/json/json.ts'
 import { canonicalArguments } from '../../core/json/key-order.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
+import { mayBeLate } from '../../store/core/late-result.ts'
+import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../../store/gate.ts'
 import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { gateState, notFound } from '../../store/store-errors.ts'
 import { issuesText, type PlainJsonSchema } from '../../tools/input-schema.ts'
 import { compileSchema } from '../../tools/schema-validation.ts'
+import type { ToolOutput } from '../../tools/tool-context.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import { errorText } from '../limits/failure.ts'
 
 /** An answer to a gate, as an application gives it. */
-export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer
+export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer | ResultAnswer | ErrorAnswer
 
 interface AnyAnswer {
   readonly gate: string
@@ -33,6 +36,16 @@ export interface LinkAnswer extends AnyAnswer {
   readonly done: true
 }
 
+/** What a call gave that somebody else executed: JSON, or anything that a handler may return. */
+export interface ResultAnswer extends AnyAnswer {
+  readonly result: ToolOutput
+}
+
+/** Why a call failed that somebody else executed. */
+export interface ErrorAnswer extends AnyAnswer {
+  readonly error: string | Error
+}
+
 /** A verdict on a call; `approve: false` declines a gate of any kind. */
 export interface ApprovalAnswer extends AnyAnswer {
   readonly approve: boolean
@@ -47,11 +60,17 @@ export type Approve = (
   request: GateRequest,
 ) => boolean | Omit<ApprovalAnswer, 'gate'> | Promise<boolean | Omit<ApprovalAnswer, 'gate'>>
 
-const KEYS = ['gate', 'approve', 'value', 'done', 'decidedBy', 'digest', 'args', 'reason']
-const ANSWERS = ['approve', 'value', 'done']
+const ANSWERS = ['approve', 'value', 'done', 'result', 'error'] as const
+const KEYS: readonly string[] = [...ANSWERS, 'gate', 'decidedBy', 'digest', 'args', 'reason']
+
+/** A decision, and the member of the answer that gave it. */
+interface ReadAnswer {
+  readonly decision: NewGateDecision
+  readonly by: (typeof ANSWERS)[number]
+}
 
 /** Checks an answer and turns it into the store's form. It may come straight from a client. */
-function decisionOf(gate: string, answer: unknown): NewGateDecision {
+function decisionOf(gate: string, answer: unknown): ReadAnswer {
   const refuse = (path: string, rule: string) => invalid(gate, path, rule)
   if (typeof answer !== 'object' || answer === null) throw refuse('', 'must be an object')
   // Own members only: a client's `__proto__` must not decide.
@@ -72,14 +91,37 @@ function decisionOf(gate: string, answer: unknown): NewGateDecision {
   if (answered === 'done' && given['done'] !== true) throw refuse('done', 'must be true')
   if (!isVerdict && reason !== undefined) throw refuse('reason', 'goes with a verdict only')
   const value = answered === 'value' ? answeredValue(gate, given['value']) : undefined
-  return {
+  const decision: NewGateDecision = {
     verdict: isVerdict ? verdictOf(approve === true, args) : 'answered',
     decidedBy,
     ...(args !== undefined && { args: editedArguments(gate, args) }),
     ...(value !== undefined && { value }),
+    ...(answered === 'result' && storedResult(given['result'])),
+    ...(answered === 'error' && { error: givenError(gate, given['error']) }),
     ...(reason !== undefined && { comment: reason }),
     ...(digest !== undefined && { digest }),
   }
+  return { decision, by: answered }
+}
+
+/**
+ * A result as the gate keeps it until a turn uses it. What is no JSON stays in this process; if that dies before, the call
+ * has failed.
+ */
+function storedResult(result: unknown): Pick<NewGateDecision, 'value' | 'error'> {
+  try {
+    return { value: normalizeJson(result, RESULT) }
+  } catch {
+    return { error: 'The call ran, and its result was lost: the process that had it ended.' }
+  }
+}
+
+const RESULT = { root: 'result', code: 'E_INVALID_OUTPUT' } as const
+
+function givenError(gate: string, error: unknown): string {
+  const text: unknown = error instanceof Error ? error.message : error
+  if (typeof text === 'string' && text !== '') return text
+  throw invalid(gate, 'error', 'must be a text that says what failed')
 }
 
 const verdictOf = (approve: boolean, args: unknown): GateVerdict =>
@@ -116,7 +158,7 @@ export async function decideGate(
   gate: string,
   answer: unknown,
 ): Promise<Gate> {
-  const decision = await checkedDecision(settings, conversation, gate, answer)
+  const { decision } = await checkedDecision(settings, conversation, gate, answer)
   return settings.store.decideGate(conversation, gate, decision)
 }
 
@@ -125,6 +167,8 @@ export interface CheckedDecision {
   readonly decision: NewGateDecision
   readonly gate: Gate
   readonly answer: GateAnswer
+  /** A result that only this process has. */
+  readonly output?: { readonly given: unknown; readonly gate: string }
 }
 
 /**
@@ -141,20 +185,50 @@ export async function decisionsOf(
     // Read once: what was checked must be what is decided.
     const answer = isObject(given) ? { ...given } : given
     const id = Object.hasOwn(Object(answer) as object, 'gate') ? answer.gate : ''
-    const decision = await checkedDecision(settings, conversation, id, answer)
+    const { decision, by } = await checkedDecision(settings, conversation, id, answer)
     const gate = await settings.store.gate(conversation, id)
     if (gate === undefined) throw notFound('gate', id)
     // `gate.state` already says whether the gate has expired.
-    decidedGate(gate, decision, gate.openedAt)
+    decidedGate(gate, decision, gate.openedAt, await isLate(settings.store, gate))
     if (decisions.has(id)) {
       const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
       throw gateState(id, gate.state, decision.verdict, why)
     }
     const { args, value } = decision
-    const parsed = { ...(args && { args }), ...(value !== undefined && { value }) }
-    decisions.set(id, { decision, gate, answer: Object.freeze({ ...answer, ...parsed }) })
+    const isAnswered = by === 'value' && { value }
+    const isOnlyHere = by === 'result' && value === undefined
+    const used = isOnlyHere ? await innermost(settings.store, gate) : id
+    decisions.set(id, {
+      decision,
+      gate,
+      answer: Object.freeze({ ...answer, ...(args && { args }), ...isAnswered }),
+      ...(isOnlyHere && { output: { given: (answer as ResultAnswer).result, gate: used } }),
+    })
   }
   return decisions
+}
+
+/** The results that only this process has, by the gate of the turn that uses them. */
+export function outputsOf(checked: ReadonlyMap<string, CheckedDecision>) {
+  const outputs = new Map<string, unknown>()
+  for (const { output } of checked.values()) if (output) outputs.set(output.gate, output.given)
+  return outputs
+}
+
+/** The gate of the turn that asked, of which this one may be a copy. */
+async function innermost(store: RunnerStore, gate: Gate): Promise<string> {
+  const place = originalPlace(gate)
+  if (place === undefined) return gate.id
+  const original = await store.gate(place.conversation, place.gate)
+  return original === undefined ? place.gate : innermost(store, original)
+}
+
+/** Whether the gate was given up and still takes a result. A turn inside a call has ended with its call. */
+async function isLate(store: RunnerStore, gate: Gate): Promise<boolean> {
+  const { conversation } = gate
+  if (!(await mayBeLate(gate, (kind, id) => store.get(conversation, kind, id)))) return false
+  const [first] = (await store.find({ conversation, kind: 'turn-start', limit: 1 })).entries
+  return first?.entry.kind !== 'turn-start' || first.entry.data.parent === undefined
 }
 
 async function checkedDecision(
@@ -162,16 +236,19 @@ async function checkedDecision(
   conversation: string,
   gate: string,
   answer: unknown,
-): Promise<NewGateDecision> {
+): Promise<ReadAnswer> {
   if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
-  const decision = decisionOf(gate, answer)
-  if (decision.verdict === 'denied') return decision
+  const read = decisionOf(gate, answer)
+  const { decision } = read
+  if (decision.verdict === 'denied') return read
   const waiting = await store.gate(conversation, gate)
   if (waiting !== undefined) {
-    const answered = await fittingAnswer(waiting, decision)
-    if (answered.verdict === 'answered' || decision.verdict === 'answered') return answered
+    const answered = await fittingAnswer(waiting, read)
+    if (answered.verdict === 'answered' || decision.verdict === 'answered') {
+      return { ...read, decision: answered }
+    }
   }
-  if (decision.args === undefined) return decision
+  if (decision.args === undefined) return read
   if (waiting?.from === 'provider') throw invalid(gate, 'args', EDIT_REFUSED)
   // A gate of an inner turn is about a tool of that turn, which checks the arguments itself.
   const tool = waiting?.context?.['gate'] === undefined ? tools.get(waiting?.tool ?? '') : undefined
@@ -179,28 +256,34 @@ async function checkedDecision(
   if (validation?.ok === false) {
     throw invalid(gate, 'args', `do not fit the tool: ${issuesText(validation.issues)}`)
   }
-  return decision
+  return read
+}
+
+/** What each kind of gate asks for. */
+const ASKS: Readonly<Record<Gate['kind'], string>> = {
+  approval: '`approve`',
+  input: 'a `value`',
+  link: '`done: true`',
+  result: 'a `result` or an `error`',
+}
+
+const FITS: Readonly<Record<Gate['kind'], readonly ReadAnswer['by'][]>> = {
+  approval: ['approve'],
+  input: ['value'],
+  link: ['done'],
+  result: ['result', 'error'],
 }
 
 /** The decision, if it is of the kind that the gate asks for. */
-async function fittingAnswer(gate: Gate, decision: NewGateDecision): Promise<NewGateDecision> {
+async function fittingAnswer(gate: Gate, { decision, by }: ReadAnswer): Promise<NewGateDecision> {
   const { id, kind, from, schema } = gate
-  const { verdict, value } = decision
-  const isAnswer = verdict === 'answered'
-  if (kind === 'approval') {
-    if (!isAnswer) return decision
-    throw invalid(id, value === undefined ? 'done' : 'value', 'does not fit: it asks for `approve`')
-  }
-  if (kind === 'link') {
-    if (value !== undefined) throw invalid(id, 'value', 'does not fit: it asks for `done: true`')
-    // The provider knows approvals only.
-    if (from === 'provider') return isAnswer ? { ...decision, verdict: 'approved' } : decision
-    if (!isAnswer) throw invalid(id, 'approve', 'does not fit: it asks for `done: true`')
-    return decision
-  }
-  if (!isAnswer || value === undefined) {
-    throw invalid(id, isAnswer ? 'done' : 'approve', 'does not fit: it asks for a `value`')
-  }
+  const isConsent = kind === 'link' && from === 'provider'
+  // The provider knows approvals only.
+  if (isConsent && by === 'done') return { ...decision, verdict: 'approved' }
+  const isFit = FITS[kind].includes(by) || (isConsent && by === 'approve')
+  if (!isFit) throw invalid(id, by, `does not fit: it asks for ${ASKS[kind]}`)
+  if (kind !== 'input') return decision
+  const { value } = decision
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(id, 'value', 'must be an object that fits the schema of the gate')
   }

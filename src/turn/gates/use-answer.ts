@@ -14,7 +14,9 @@ const STALE =
 
 /** Whether a gate is a question that the handler of the call itself asked. */
 export const isQuestion = (gate: Gate): boolean =>
-  gate.from === 'runner' && gate.kind !== 'approval' && originalPlace(gate) === undefined
+  gate.from === 'runner' &&
+  (gate.kind === 'input' || gate.kind === 'link') &&
+  originalPlace(gate) === undefined
 
 /**
  * The next step of a call whose handler asked a person and returned. With an answer, the handler runs again under the

@@ -6,10 +6,12 @@ import type { Gate } from '../../store/gate.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { intentOf } from '../call/admit.ts'
 import type { CallScope } from '../call/call-scope.ts'
+import { externalStep } from '../call/external-call.ts'
 import { closeGate, denialText, gateDigest } from '../call/gate-policy.ts'
 import { effectiveArguments, endStep } from '../call/record.ts'
-import type { EndStep, ReadyCall, RunStep, WaitStep } from '../call/step.ts'
+import type { EndStep, NextStep, ReadyCall, RunStep, WaitStep } from '../call/step.ts'
 import type { AskedCall } from '../log/call-state.ts'
+import type { Fact } from '../log/fact.ts'
 import { type Approve, decideGate, type GateHolder } from './gate-answer.ts'
 
 const STALE =
@@ -28,7 +30,7 @@ export async function useDecision(
   call: AskedCall,
   gate: Gate,
   ready?: ReadyCall,
-): Promise<EndStep | RunStep> {
+): Promise<NextStep> {
   const closing = closeGate(gate, 'consumed')
   const refuse = (text: string) => endStep(scope, call, 'refused', text, [closing])
   const { args = {}, context, decision, digest } = gate
@@ -47,12 +49,19 @@ export async function useDecision(
     const text = `A person changed the arguments; the call ran as \`${edited.item.id}\`.`
     // The edited call gets a record of its own; the original settles as edited.
     const original = endStep(scope, call, 'edited', text)
-    return { ...run, facts: [closing, ...original.facts, ...run.facts] }
+    return begun(scope, run, gate, [closing, ...original.facts])
   }
   const input = ready ?? (await approvedInput(tool, call.item.args, args))
   if (input === undefined) return refuse(STALE)
   const run = runStep(scope, call, gate, { tool, value: input.value, note: ready?.note })
-  return { ...run, facts: [closing, ...run.facts] }
+  return begun(scope, run, gate, [closing])
+}
+
+/** Somebody else executes the calls of external tools. */
+function begun(scope: CallScope, run: RunStep, gate: Gate, before: readonly Fact[]): NextStep {
+  const { call, intent } = run
+  if (!run.tool.external) return { ...run, facts: [...before, ...run.facts] }
+  return { ...externalStep(scope, call, run, intent, before), approved: { call, gate } }
 }
 
 function runStep(scope: CallScope, call: AskedCall, gate: Gate, ready: ReadyCall): RunStep {
@@ -108,7 +117,7 @@ export async function approveHere(
   scope: CallScope,
   { call, gate, ready }: WaitStep,
   holder: GateHolder & { readonly approve: Approve },
-): Promise<EndStep | RunStep> {
+): Promise<NextStep> {
   const { interruption, events, log } = scope
   try {
     interruption.signal.throwIfAborted()

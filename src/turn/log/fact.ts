@@ -78,8 +78,8 @@ export function entryOf(fact: Fact, turnId: string): NewEntry {
     case 'gate-opened':
       return { kind: 'gate-opened', turnId, data: fact.gate }
     case 'gate-closed': {
-      const { id, outcome } = fact.closing
-      return { kind: 'gate-closed', turnId, data: { id, outcome } }
+      const { id, outcome, late } = fact.closing
+      return { kind: 'gate-closed', turnId, data: { id, outcome, ...(late && { late }) } }
     }
     case 'intent':
       return { kind: 'intent', turnId, data: Object.freeze(fact.intent) }

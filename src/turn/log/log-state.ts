@@ -188,7 +188,7 @@ export class LogState {
     for (const tier of mediaTiers(record)) this.#lower(tier)
     this.#lower(record.trust)
     // A record that supersedes another is about the same call.
-    const isAsked = record.executedBy === 'runner' && record.supersedes === undefined
+    const isAsked = record.executedBy !== 'provider' && record.supersedes === undefined
     if (isAsked) this.recent.push(record.checksum)
   }
 }

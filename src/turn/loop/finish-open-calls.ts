@@ -1,4 +1,7 @@
+import type { Gate } from '../../store/gate.ts'
 import { providerStep } from '../gates/provider-gates.ts'
+import { ABORTED, asksForResult, unreportedStep, useLateResult } from '../gates/use-result.ts'
+import { askStore } from '../limits/failure.ts'
 import type { StartedState } from '../log/call-state.ts'
 import { nextStep, type OpenPolicy } from '../recovery/next-step.ts'
 import { perform, runAll } from './run-response.ts'
@@ -30,7 +33,9 @@ export async function finishOpenCalls(
     const run = async () => perform(turn, await nextStep(turn, state, policy))
     return { exclusive, run }
   })
+  const late = opened.gates.filter((gate) => isLateReport(turn, gate))
   await runAll(turn, jobs)
+  for (const gate of late) await perform(turn, useLateResult(turn, gate))
   if (isAfterCrash) await turn.inner.sweep(startedIn(turn))
   let waits = false
   for (const gate of opened.gates) {
@@ -40,6 +45,22 @@ export async function finishOpenCalls(
     await perform(turn, step)
   }
   return waits || open.size > 0
+}
+
+/** Whether somebody reported a call after it was given up. */
+const isLateReport = ({ log }: Turn, gate: Gate): boolean =>
+  asksForResult(gate) && gate.state === 'answered' && log.state.shown.has(gate.toolCallId ?? '')
+
+/** An aborted turn does not wait for what others execute: a result that comes later settles the doubt. */
+export async function leaveExternalCalls(turn: Turn): Promise<void> {
+  const { log, settings } = turn
+  const held = [...log.state.open.values()].filter((state) => state.at === 'held')
+  if (held.length === 0) return
+  for (const gate of await askStore(() => settings.store.openGates(log.id))) {
+    const state = held.find(({ gates }) => gates.includes(gate.id))
+    if (state === undefined || !asksForResult(gate) || gate.decision !== undefined) continue
+    await log.commit(unreportedStep(turn, state, gate, ABORTED).facts)
+  }
 }
 
 const startedIn = ({ log }: Turn): readonly StartedState[] =>

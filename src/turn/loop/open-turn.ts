@@ -54,6 +54,8 @@ export interface TurnPlace {
 export interface TurnSeed extends TurnPlace, TurnWishes {
   /** The turn around this one, when it runs inside a call. */
   readonly parent?: OuterTurn
+  /** What was given in this process as the results of calls that others execute, by gate. */
+  readonly outputs?: ReadonlyMap<string, unknown>
   /** What its first entry says of its input; the key of the conversation is given. */
   readonly startWith?: (key: Uint8Array) => Promise<Pick<TurnStart, 'digest'>>
 }
@@ -256,6 +258,7 @@ async function turnOn(
     epoch: lease.epoch,
     depth: parent === undefined ? 0 : parent.depth + 1,
     context,
+    outputs: seed.outputs ?? parent?.outputs,
     settings,
     observed: buses.observed,
     get taint() {
@@ -281,6 +284,7 @@ async function turnOn(
     opened: {
       end: state.end,
       gates,
+      outputs: seed.outputs ?? parent?.outputs,
       doubts,
       fault,
       chain: way === 'run' ? [] : chain.turns,

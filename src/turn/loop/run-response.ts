@@ -52,13 +52,20 @@ export async function perform(turn: Turn, step: NextStep): Promise<void> {
   try {
     await turn.log.commit(step.facts)
   } catch (error) {
-    const isTooLate = step.do === 'run' && isBobbinError(error, 'E_GATE_STATE')
-    if (!isTooLate || step.gate === undefined) throw error
-    const original = step.call.editOf ?? step.call.item.id
+    const used = usedApproval(step)
+    if (used === undefined || !isBobbinError(error, 'E_GATE_STATE')) throw error
+    const original = used.call.editOf ?? used.call.item.id
     const waiting = turn.log.state.open.get(original)
-    return perform(turn, tooLateStep(turn, waiting?.call ?? step.call, step.gate))
+    return perform(turn, tooLateStep(turn, waiting?.call ?? used.call, used.gate))
   }
   await proceed(turn, step)
+}
+
+/** The decision that a step uses, if it uses one. */
+function usedApproval(step: NextStep) {
+  if (step.do === 'rest') return step.approved
+  if (step.do !== 'run' || step.gate === undefined || step.given) return undefined
+  return { call: step.call, gate: step.gate }
 }
 
 /** Carries out a step whose facts are durable. */

@@ -23,7 +23,7 @@ import { diedEarly, isAnswered, lastAnswer } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { settleDoubts } from '../recovery/reconcile.ts'
 import { dispatch } from './dispatch.ts'
-import { finishOpenCalls } from './finish-open-calls.ts'
+import { finishOpenCalls, leaveExternalCalls } from './finish-open-calls.ts'
 import { type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
 import { checkedOutput } from './structured-output.ts'
 import type { Turn } from './turn.ts'
@@ -129,6 +129,7 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
       gates = await askStore(() => settings.store.openGates(turn.log.id))
     return worked
   })
+  if (turn.interruption.signal.aborted) await leaveSafely(turn)
   const checked = await checkedOutput(end, seed.output, turn.interruption)
   const partial = partialMessages(turn, checked)
   const told = withPartial(checked, partial)
@@ -137,6 +138,15 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   const durationMs = Math.max(0, settings.clock.now() - tally.startedAt)
   events.observed('turnEnd', { status: checked.status, durationMs, usage })
   return outcomeOf(turn, told, gates, usage)
+}
+
+/** A store that fails here leaves the calls open: the next turn finds them. */
+async function leaveSafely(turn: Turn): Promise<void> {
+  try {
+    await leaveExternalCalls(turn)
+  } catch (error) {
+    turn.events.error(error, 'turn')
+  }
 }
 
 /** `run`, `resume` and `recover` in one: finish open calls, add the message, then the loop. */

@@ -31,6 +31,8 @@ export interface Turn extends CallScope {
     /** The end of its log. */
     readonly end: LogEnd
     readonly gates: readonly Gate[]
+    /** What was given in this process as the results of calls that others execute, by gate. */
+    readonly outputs?: ReadonlyMap<string, unknown> | undefined
     /** The turns that it continues, the first one first. */
     readonly chain: readonly string[]
     /** Doubts since the last turn with an end: the process may have died before its observers received them. */

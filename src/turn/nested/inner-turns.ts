@@ -70,7 +70,7 @@ export function mayHaveEffects({ log: { state }, settings: { tools } }: Turn): b
   if (state.doubts.length > 0) return true
   for (const { at } of state.open.values()) if (at === 'started' || at === 'held') return true
   return state.records.some(({ settlement, executedBy, fromArtifactTool, tool: name }) => {
-    if (settlement !== 'ok' || executedBy !== 'runner' || fromArtifactTool) return false
+    if (settlement !== 'ok' || executedBy === 'provider' || fromArtifactTool) return false
     const tool = tools.get(name)
     // The effects of an agent's call are those of the calls inside it.
     return tool instanceof AgentTool || !mayRepeat(tool?.effect)
@@ -137,12 +137,13 @@ function decisionFrom(gate: Gate): NewGateDecision {
   if (decision === undefined || !isDecided(gate)) {
     return { verdict: 'denied', decidedBy: 'nobody', comment: 'Nobody decided in time.' }
   }
-  const { verdict, decidedBy, args, value, comment } = decision
+  const { verdict, decidedBy, args, value, error, comment } = decision
   return {
     verdict,
     decidedBy,
     ...(args && { args }),
     ...(value !== undefined && { value }),
+    ...(error !== undefined && { error }),
     ...(comment !== undefined && { comment }),
   }
 }

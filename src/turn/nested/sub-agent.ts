@@ -217,7 +217,7 @@ class TurnInside implements InnerTurn {
 
 function surfaced(gate: Gate, id: string): GateRequest {
   const { kind, from, because, tool, args, digest, expiresAt, conversation } = gate
-  const { message, schema } = gate
+  const { message, schema, idempotencyKey } = gate
   const url = gate.context?.['url']
   const context: JsonObject = { ...(url !== undefined && { url }), conversation, gate: gate.id }
   return {
@@ -230,6 +230,7 @@ function surfaced(gate: Gate, id: string): GateRequest {
     ...(message !== undefined && { message }),
     ...(schema !== undefined && { schema }),
     ...(gate.url !== undefined && { url: gate.url }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
     digest,
     expiresAt,
     context,

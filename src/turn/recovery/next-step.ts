@@ -4,13 +4,13 @@ import type { Tool } from '../../tools/tool.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import { intentOf } from '../call/admit.ts'
 import { doubtfulEnd, IN_DOUBT } from '../call/attempt.ts'
-import type { CallScope } from '../call/call-scope.ts'
 import { closeGate, denialText, gateDigest, needsGate } from '../call/gate-policy.ts'
 import type { LeftInside } from '../call/inner-turn.ts'
 import { type CallEnd, endStep, recordOf, settlementOf } from '../call/record.ts'
 import { type NextStep, REST } from '../call/step.ts'
 import { isQuestion, useAnswer } from '../gates/use-answer.ts'
 import { approvedInput, useDecision } from '../gates/use-decision.ts'
+import { asksForResult, type ResultScope, useResult } from '../gates/use-result.ts'
 import { askStore } from '../limits/failure.ts'
 import type { AskedCall, OpenState, StartedState } from '../log/call-state.ts'
 import type { Fact } from '../log/fact.ts'
@@ -20,9 +20,9 @@ import { happenedEnd, NOT_HAPPENED, reconcile } from './reconcile.ts'
 export type OpenPolicy = 'continue' | 'abandon'
 
 /** The scope of a call, and the gates that were open when the turn was opened. */
-export interface RecoveryScope extends CallScope {
+export interface RecoveryScope extends ResultScope {
   /** Read when the conversation was opened. */
-  readonly opened: { readonly gates: readonly Gate[] }
+  readonly opened: ResultScope['opened'] & { readonly gates: readonly Gate[] }
 }
 
 // A `read` may have run without a trace, and an inner turn may have been decided on and not continued.
@@ -104,6 +104,8 @@ async function afterStart(
   const { call } = state
   const held = state.at === 'held' ? state.gates : []
   const gates = held.flatMap((id) => gateOf(scope, id) ?? [])
+  const external = gates.find(asksForResult)
+  if (external !== undefined) return useResult(scope, state, external, policy === 'abandon')
   const question = gates.find(isQuestion)
   if (question !== undefined) return useAnswer(scope, state, question, policy === 'abandon')
   const left = scope.inner.leftIn(state, gates)

@@ -8,9 +8,8 @@ import type { CallScope } from '../call/call-scope.ts'
 import { outputOf } from '../call/output.ts'
 import { type CallEnd, recordOf } from '../call/record.ts'
 import { cleanError } from '../call/secret-scrubber.ts'
+import { supersedingCall } from '../call/superseding-call.ts'
 import { askStore, errorText, faultOf } from '../limits/failure.ts'
-import { type AskedCall, shownId } from '../log/call-state.ts'
-import { OWN_WIRE } from '../log/fact.ts'
 
 /** Asks the tool whether the call happened; undefined when it fails, or does not answer within the time of a call. */
 export async function reconcile(
@@ -77,19 +76,5 @@ export async function settleDoubts(scope: CallScope, doubts: readonly ToolCall[]
     const call = supersedingCall(scope, doubt)
     const record = recordOf(scope, call, { ...end, supersedes: doubt.id })
     await scope.log.commit([{ kind: 'settlement', record }])
-  }
-}
-
-function supersedingCall(scope: CallScope, doubt: ToolCall): AskedCall {
-  const { tool, args, checksum, rawArgs, wire = OWN_WIRE, providerData, editOf, redacted } = doubt
-  const id = scope.log.state.ids.claim(shownId(doubt))
-  const item = { type: 'call', id, tool, args, wire, executedBy: 'runner' } as const
-  return {
-    item: { ...item, ...(providerData && { providerData }) },
-    checksum,
-    askedAt: doubt.createdAt.toMillis(),
-    ...(rawArgs !== undefined && { rawArgs }),
-    ...(editOf !== undefined && { editOf }),
-    ...(redacted !== undefined && { redacted }),
   }
 }

@@ -150,7 +150,8 @@ export class History {
     const id = shownId(record)
     const at = this.#byCall.get(id)
     if (at === undefined) {
-      const { tool, args, wire = OWN_WIRE, executedBy } = record
+      const { tool, args, wire = OWN_WIRE } = record
+      const executedBy = record.executedBy === 'provider' ? 'provider' : 'runner'
       this.#byCall.set(id, this.#places.length)
       const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
       this.#places.push({ is: 'call', item: this.#withForeign(item), record })

@@ -17,6 +17,8 @@ export interface SqlFilter {
   readonly values: readonly (string | number)[]
   /** What entries are ordered and paged by: within one conversation its own order, which has an index. */
   readonly order: 'e.seq' | 'e.position'
+  /** True if it looks for what only searches need: a turn, a tool, a checksum or a settlement. */
+  readonly isSearch: boolean
 }
 
 /** A filter as SQL over entries `e` and conversations `c`; values never become part of the text. */
@@ -46,5 +48,7 @@ export function sqlFilter(
     parts.push("e.settlement <> 'ok'")
   }
   const where = parts.length === 0 ? '1 = 1' : parts.join(' AND ')
-  return { where, values, order: conversation === undefined ? 'e.position' : 'e.seq' }
+  const { turnId, tool, checksum, settlement } = filter
+  const isSearch = [turnId, tool, checksum, settlement].some((value) => value !== undefined)
+  return { where, values, order: conversation === undefined ? 'e.position' : 'e.seq', isSearch }
 }

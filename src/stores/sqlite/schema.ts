@@ -113,6 +113,22 @@ const MIGRATIONS: readonly string[] = [
   UPDATE bobbin_conversations SET parent = NULL
     WHERE substr(id, 1, length(parent) + 1) <> parent || '/';
   `,
+  // Searches: their indexes follow the log in batches, up to `bobbin_positions.indexed`. What is stored already is in them.
+  `
+  ALTER TABLE bobbin_entries ADD COLUMN indexed INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE bobbin_positions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+  UPDATE bobbin_positions SET indexed = (SELECT coalesce(max(position), 0) FROM bobbin_entries);
+  DROP INDEX bobbin_entries_turn;
+  DROP INDEX bobbin_entries_checksum;
+  DROP INDEX bobbin_entries_tool;
+  DROP INDEX bobbin_entries_settlement;
+  CREATE INDEX bobbin_entries_turn ON bobbin_entries (conversation, turn, seq) WHERE indexed = 1;
+  CREATE INDEX bobbin_entries_checksum ON bobbin_entries (checksum, conversation, seq, kind)
+    WHERE indexed = 1 AND checksum IS NOT NULL;
+  CREATE INDEX bobbin_entries_tool ON bobbin_entries (tool) WHERE indexed = 1 AND tool IS NOT NULL;
+  CREATE INDEX bobbin_entries_settlement ON bobbin_entries (settlement)
+    WHERE indexed = 1 AND settlement <> 'ok';
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

@@ -1,6 +1,5 @@
 import type { AppendBatch, StoreDriver } from '../../store/rows/store-driver.ts'
 import type { BlobRow, ConversationRow } from '../../store/rows/store-rows.ts'
-import { sqlFilter } from '../sql/sql-filter.ts'
 import { sqlListing } from '../sql/sql-listing.ts'
 import type { DeltaFiles } from './delta-file.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -17,11 +16,11 @@ import {
   entryRow,
   entryText,
   entryValues,
-  foundText,
   gateRow,
   TEXT_FIELDS,
   textOf,
 } from './sqlite-rows.ts'
+import { countEntries, findEntries, indexEntries } from './sqlite-search.ts'
 
 const OPEN_GATE = "g.state NOT IN ('consumed', 'expired', 'abandoned')"
 const GATE = `SELECT CAST(c.id AS BLOB) AS conversation, ${asBytes('id, state, digest, body', 'g.')}
@@ -29,30 +28,29 @@ const GATE = `SELECT CAST(c.id AS BLOB) AS conversation, ${asBytes('id, state, d
 /** The entry that opened a gate. A gate row that was inserted by hand has none. */
 const OPENING = `LEFT JOIN bobbin_entries e
   ON e.conversation = g.conversation AND e.kind = 'gate-opened' AND e.id = g.id`
-const DIALECT = {
-  conversations: 'bobbin_conversations',
-  meta: 'bobbin_meta',
-  parameter: () => '?',
-} as const
+const DIALECT = { meta: 'bobbin_meta', parameter: () => '?' } as const
 const REF = '(SELECT ref FROM bobbin_conversations WHERE id = ?)'
 const OPENED_AT = `(SELECT position FROM bobbin_entries
   WHERE conversation = ${REF} AND kind = 'gate-opened' AND id = ?)`
 const LAST_POSITION = '(SELECT coalesce(max(position), 0) FROM bobbin_entries)'
-/** Null unless later entries were deleted: SQLite then continues from the last entry. */
-const NEXT_POSITION = `(SELECT used + 1 FROM bobbin_positions WHERE used > ${LAST_POSITION})`
 
 const logFrom = (columns: string) =>
   `SELECT ${columns} FROM bobbin_entries WHERE conversation = ${REF} AND seq >= ? ORDER BY seq LIMIT ?`
 
-const ADD_ENTRY = `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS})
-  VALUES (${NEXT_POSITION}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const ADD_ENTRY = `INSERT INTO bobbin_entries (position, conversation, ${ENTRY_COLUMNS}, indexed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
 
-/** The columns that most appends need. Reading the whole row takes longer. */
-const APPENDED_TO =
-  'SELECT ref, epoch, length, sealed_seq AS sealedSeq, CAST(seal AS BLOB) AS seal FROM bobbin_conversations WHERE id = ?'
+/** What most appends need, in one statement. Reading the whole row takes longer. */
+const APPENDED_TO = `SELECT ref, epoch, length, sealed_seq AS sealedSeq, CAST(seal AS BLOB) AS seal,
+    p.indexed, max(p.used, ${LAST_POSITION}) AS last
+  FROM bobbin_conversations c JOIN bobbin_positions p WHERE c.id = ?`
 
 interface AppendedTo extends Pick<ConversationRow, 'epoch' | 'length' | 'sealedSeq' | 'seal'> {
   readonly ref: number
+  /** The last position that was given, also to an entry that was deleted. */
+  readonly last: number
+  /** The last position that the search indexes have. */
+  readonly indexed: number
 }
 
 interface Located {
@@ -134,21 +132,10 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         return row && entryText(row)
       }),
 
-    find(filter, after, limit) {
-      const { where, values, order } = sqlFilter(filter, DIALECT)
-      const sql = `SELECT e.seq, ${asBytes('digest, seal, body', 'e.')}, CAST(c.id AS BLOB) AS conversation, ${order} AS position
-        FROM bobbin_entries e JOIN bobbin_conversations c ON c.ref = e.conversation
-        WHERE ${where} AND ${order} > ? ORDER BY ${order} LIMIT ?`
-      return read('search entries', (sqlite) =>
-        rowsOf(sqlite.all(sql, [...values, after, limit]), foundText),
-      )
-    },
+    find: (filter, after, limit) =>
+      read('search entries', (sqlite) => findEntries(sqlite, filter, after, limit)),
 
-    count(filter) {
-      const { where, values } = sqlFilter(filter, DIALECT)
-      const sql = `SELECT count(*) AS n FROM bobbin_entries e WHERE ${where}`
-      return read('count entries', (sqlite) => Number(sqlite.get(sql, values)?.['n']))
-    },
+    count: (filter) => read('count entries', (sqlite) => countEntries(sqlite, filter)),
 
     conversation: (id) => read('read a conversation', (sqlite) => locate(sqlite, id)?.row),
 
@@ -262,7 +249,11 @@ function insert(
   blobs: readonly BlobRow[],
 ): void {
   const { ref } = known
-  for (const entry of batch.entries) sqlite.run(ADD_ENTRY, [ref, ...entryValues(entry)])
+  let position = known.last
+  for (const entry of batch.entries) {
+    sqlite.run(ADD_ENTRY, [++position, ref, ...entryValues(entry)])
+  }
+  indexEntries(sqlite, known.indexed, position)
   for (const { id, state, digest, body } of batch.gates) {
     sqlite.run(
       'INSERT OR REPLACE INTO bobbin_gates (conversation, id, state, digest, body) VALUES (?, ?, ?, ?, ?)',

@@ -1,0 +1,84 @@
+import type { FoundText } from '../../store/rows/store-rows.ts'
+import type { EntryFilter } from '../../store/store.ts'
+import { type SqlFilter, sqlFilter } from '../sql/sql-filter.ts'
+import type { Sqlite, SqliteRow, SqliteValue } from './sqlite-database.ts'
+import { asBytes, foundText } from './sqlite-rows.ts'
+
+/** How many of the newest entries are outside of the search indexes at most; a search looks at each of them. */
+export const MAX_UNINDEXED = 512
+
+const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
+
+/** Entries that fit a filter, with a position above `after`. */
+export function findEntries(
+  sqlite: Sqlite,
+  filter: EntryFilter,
+  after: number,
+  limit: number,
+): FoundText[] {
+  const asked = sqlFilter(filter, DIALECT)
+  const { order, values } = asked
+  const found: FoundText[] = []
+  for (const { from, where, bounds, page } of searchedParts(sqlite, asked)) {
+    const sql = `SELECT e.seq, ${asBytes('digest, seal, body', 'e.')}, CAST(c.id AS BLOB) AS conversation, ${order} AS position
+      FROM ${from} JOIN bobbin_conversations c ON c.ref = e.conversation
+      WHERE ${where} AND ${page} > ? ORDER BY ${order} LIMIT ?`
+    const rest = limit - found.length
+    const rows = rest === 0 ? [] : sqlite.all(sql, [...values, ...bounds, after, rest])
+    found.push(...(rows as readonly SqliteRow[]).map(foundText))
+  }
+  return found
+}
+
+/** How many entries fit a filter. */
+export function countEntries(sqlite: Sqlite, filter: EntryFilter): number {
+  const asked = sqlFilter(filter, DIALECT)
+  let count = 0
+  for (const { from, where, bounds } of searchedParts(sqlite, asked)) {
+    const sql = `SELECT count(*) AS n FROM ${from} WHERE ${where}`
+    count += Number(sqlite.get(sql, [...asked.values, ...bounds])?.['n'])
+  }
+  return count
+}
+
+interface SearchedPart {
+  readonly from: string
+  readonly where: string
+  readonly bounds: readonly SqliteValue[]
+  /** What a page begins after. */
+  readonly page: string
+}
+
+/**
+ * The parts of the log to search, in order: what the indexes have, and the newest entries, one by one. The border is
+ * read once, so that an entry that moves into the indexes in between is found once.
+ */
+function searchedParts(
+  sqlite: Sqlite,
+  { where, order, isSearch }: SqlFilter,
+): readonly SearchedPart[] {
+  const from = 'bobbin_entries e'
+  if (!isSearch) return [{ from, where, bounds: [], page: order }]
+  const row = sqlite.get('SELECT indexed FROM bobbin_positions')
+  const bounds = [Number(row?.['indexed'])]
+  // What has a `+` is compared, and not searched by.
+  const indexed = `${where} AND e.indexed = 1 AND +e.position <= ?`
+  const newest = `${where} AND e.position > ?`
+  return [
+    { from, where: indexed, bounds, page: order },
+    { from: `${from} NOT INDEXED`, where: newest, bounds, page: `+${order}` },
+  ]
+}
+
+/**
+ * Brings the search indexes from one position to another once enough entries wait: in one commit of many, because each
+ * index has a page of its own for every entry. What keeps a log safe is never behind.
+ */
+export function indexEntries(sqlite: Sqlite, from: number, to: number): void {
+  if (to - from < MAX_UNINDEXED) return
+  sqlite.run(
+    'UPDATE bobbin_entries SET indexed = 1 WHERE position > ? AND position <= ? AND indexed = 0',
+    [from, to],
+  )
+  sqlite.run('UPDATE bobbin_positions SET indexed = ?', [to])
+}

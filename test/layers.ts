@@ -36,6 +36,8 @@ export const layers: LayerTable = {
     // A SQLite store brings the file spool that lies beside its database.
     'stores/sqlite': ['stores/fs', 'stores/sql'],
     'stores/postgres': ['stores/sql'],
+    // The quota and the cache of blocks are the same.
+    'stores/s3': ['stores/fs'],
     wire: ['providers/*'],
     testing: ['*'],
     cli: ['*'],
@@ -83,6 +85,7 @@ export const neverFromRoot = [
   '@libsql/*',
   'better-sqlite3',
   'postgres',
+  'aws4fetch',
   'pg',
   'node:sqlite',
 ]

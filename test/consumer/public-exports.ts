@@ -46,6 +46,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     values: ['postgresSpool', 'postgresStore'],
     types: ['PostgresSpool', 'PostgresSpoolOptions', 'PostgresStoreOptions'],
   },
+  'bobbin-adk/s3': {
+    values: ['s3Spool'],
+    types: ['S3Client', 'S3Spool', 'S3SpoolOptions'],
+  },
   'bobbin-adk/sqlite': {
     values: ['sqliteStore'],
     types: ['SqliteDatabase', 'SqliteStatement', 'SqliteStoreOptions', 'SqliteValue'],

@@ -4,6 +4,7 @@ import { memoryStore } from '../../src/store/memory/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fileMedia, fileSpool } from '../../src/stores/fs/index.ts'
 import { postgresSpool, postgresStore } from '../../src/stores/postgres/index.ts'
+import { s3Spool } from '../../src/stores/s3/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { type Kind, type WayIn, way } from './values.ts'
 
@@ -222,6 +223,12 @@ const storeOptions = (name: string, open: (options: never) => unknown): readonly
 
 const path = 'never-opened'
 const url = 'postgres://127.0.0.1:9/never-opened'
+const s3 = {
+  bucket: 'spools',
+  endpoint: 'http://127.0.0.1:9',
+  accessKeyId: 'a',
+  secretAccessKey: 'b',
+}
 
 /** Every way into stores and the spools of files, by what is exported. */
 export const STORES: Readonly<Record<string, readonly WayIn[]>> = {
@@ -271,6 +278,30 @@ export const STORES: Readonly<Record<string, readonly WayIn[]>> = {
       'number',
     ),
     way('postgresSpool({ quota })', (quota) => postgresSpool({ url, quota } as never)),
+  ],
+  s3Spool: [
+    way('s3Spool', (options) => s3Spool(options)),
+    way('s3Spool({ bucket })', (bucket) => s3Spool({ ...s3, bucket })),
+    way('s3Spool({ region })', (region) => s3Spool({ ...s3, region }), 'undefined', 'text'),
+    way('s3Spool({ endpoint })', (endpoint) => s3Spool({ ...s3, endpoint }), 'undefined'),
+    way('s3Spool({ client })', (client) => s3Spool({ ...s3, client }), 'undefined'),
+    way('s3Spool({ accessKeyId })', (accessKeyId) => s3Spool({ ...s3, accessKeyId }), 'text'),
+    way(
+      's3Spool({ prefix })',
+      (prefix) => s3Spool({ ...s3, prefix }),
+      'undefined',
+      'text',
+      'empty text',
+    ),
+    way('s3Spool({ tenant })', (tenant) => s3Spool({ ...s3, tenant }), 'undefined', 'text'),
+    way(
+      's3Spool({ quotaBytes })',
+      (quotaBytes) => s3Spool({ ...s3, quotaBytes }),
+      'undefined',
+      'number',
+    ),
+    way('s3Spool({ encryption })', (encryption) => s3Spool({ ...s3, encryption }), 'undefined'),
+    way('s3Spool({ quota })', (quota) => s3Spool({ ...s3, quota } as never)),
   ],
   postgresStore: [
     way('postgresStore', (options) => postgresStore(options)),

@@ -98,12 +98,12 @@ export interface ErrorData {
    */
   E_SPOOL_QUOTA: { readonly quota: number; readonly used: number }
   /**
-   * The file system refused a write: disk full, read-only, too many files. Put right what the
+   * The file system or the S3 server refused a write: disk full, read-only, no permission. Put right what the
    * reason names; nothing half-written is left.
    */
   E_SPOOL_WRITE_FAILED: { readonly reason: string }
   /**
-   * The file system refused a read: too many files, no permission, a failing disk. Put right what
+   * The file system or the S3 server refused a read: too many files, no permission, a failing disk. Put right what
    * the reason names and read again.
    */
   E_SPOOL_READ_FAILED: { readonly reason: string }

@@ -136,6 +136,7 @@ export type {
   RequestParts,
   StoredPrefix,
   StoredUsage,
+  Summary,
 } from './store/entry.ts'
 export type {
   FeedContent,
@@ -147,6 +148,7 @@ export type {
   FeedProgress,
   FeedStamp,
   FeedStoredMessage,
+  FeedSummary,
   FeedThought,
   FeedToolCall,
   FeedToolInput,
@@ -209,6 +211,13 @@ export type {
 export { ToolRegistry } from './tools/tool-registry.ts'
 export type { CallSubject, Middleware } from './turn/call/middleware.ts'
 export type { TrustPolicy } from './turn/call/trust-policy.ts'
+export type {
+  Compaction,
+  Summarise,
+  SummaryAnswer,
+  SummaryRequest,
+} from './turn/compact/compaction.ts'
+export { type ModelSummaryOptions, modelSummary } from './turn/compact/model-summary.ts'
 export type {
   ErrorPlace,
   EventOrigin,

@@ -53,6 +53,7 @@ export const layers: LayerTable = {
       'log',
       'events',
       'request',
+      'compact',
       'executor',
       'call',
       'gates',

@@ -24,6 +24,13 @@ export interface GroupEntry<Item> {
   readonly countHandle?: () => Promise<TokenCount>
 }
 
+/** An item that is sent, how it is shown, and what it costs. */
+export interface KeptItem<Item> {
+  readonly item: Item
+  readonly form: ItemForm
+  readonly count: TokenCount
+}
+
 interface Slot<Item> {
   readonly entry: GroupEntry<Item>
   form: ItemForm
@@ -47,6 +54,8 @@ type Excess = () => number
 /** The history in groups, oldest first. Every cursor only moves forward, so shedding never starts over. */
 export class BudgetGroups<Item> {
   readonly #groups: Group<Item>[] = []
+  /** What stands before the groups and is never dropped. */
+  readonly #pinned: Slot<Item>[] = []
   readonly #byName = new Map<string, Group<Item>>()
   #tokens = 0
   #estimates = 0
@@ -76,6 +85,12 @@ export class BudgetGroups<Item> {
     group.slots.push({ entry, form: entry.form ?? 'full', count: entry.count })
     this.#account(entry.count, 1)
     return true
+  }
+
+  /** Puts an item before all groups, for good. */
+  pin(entry: GroupEntry<Item>): void {
+    this.#pinned.push({ entry, form: 'full', count: entry.count })
+    this.#account(entry.count, 1)
   }
 
   #begin({ group: name, isUser }: GroupEntry<Item>): Group<Item> {
@@ -118,11 +133,12 @@ export class BudgetGroups<Item> {
     return { kept: this.#groups.length - this.#dropped, dropped: this.#dropped }
   }
 
-  *kept(): IterableIterator<{ readonly item: Item; readonly form: ItemForm }> {
+  *kept(): IterableIterator<KeptItem<Item>> {
+    for (const { entry, form, count } of this.#pinned) yield { item: entry.item, form, count }
     for (let at = this.#firstKept; at < this.#groups.length; at++) {
       const group = this.#groups[at]
       if (group === undefined || group.isDropped) continue
-      for (const { entry, form } of group.slots) yield { item: entry.item, form }
+      for (const { entry, form, count } of group.slots) yield { item: entry.item, form, count }
     }
   }
 

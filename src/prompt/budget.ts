@@ -1,8 +1,7 @@
 import type { TokenCount } from '../text/token-count.ts'
-import { BudgetGroups, type GroupEntry } from './budget-groups.ts'
+import { BudgetGroups, type GroupEntry, type KeptItem } from './budget-groups.ts'
 import type { BudgetReport, FixedPart } from './budget-report.ts'
 import { addCounts, NO_TOKENS } from './count-item.ts'
-import type { ItemForm } from './item-form.ts'
 
 export interface BudgetOptions {
   /** Tokens that a request may hold. */
@@ -72,6 +71,11 @@ export class PromptBudget<Item> {
     return isKept
   }
 
+  /** Adds an item that stands before all others and is never dropped. */
+  pin(entry: GroupEntry<Item>): void {
+    this.#groups.pin(entry)
+  }
+
   /** Adds context that stands before the newest message of the user. */
   prepend(entry: GroupEntry<Item>): void {
     this.#groups.prepend(entry)
@@ -104,7 +108,7 @@ export class PromptBudget<Item> {
   }
 
   /** The items to send, oldest first, and how each is shown. */
-  kept(): IterableIterator<{ readonly item: Item; readonly form: ItemForm }> {
+  kept(): IterableIterator<KeptItem<Item>> {
     return this.#groups.kept()
   }
 

@@ -101,6 +101,14 @@ export class HistoryBudget {
     if (isKept) this.#items.push(form === 'full' ? item : (this.#handles.get(item) ?? item))
   }
 
+  /** Adds an item that stands before all others and is never dropped. */
+  async pin(item: HistoryItem): Promise<void> {
+    const id = `#${this.#appended++}`
+    const count = await countItem(item, this.#count)
+    this.#budget.pin({ id, item, group: id, isUser: false, count })
+    this.#items.push(item)
+  }
+
   /** Leaves out an item that an earlier request dropped. */
   skip(item: HistoryItem): void {
     this.#answeredBy(item, `#${this.#appended++}`)
@@ -133,8 +141,8 @@ export class HistoryBudget {
     return this.#items
   }
 
-  /** Counts everything that the request would hold and sheds what it must. */
-  async fit({ instructions, tools, context = [], output }: RequestParts): Promise<FittedRequest> {
+  /** Counts everything that the request would hold, in tokens. */
+  async measure({ instructions, tools, context = [], output }: RequestParts): Promise<number> {
     const textOf = (text?: string) => (text === undefined ? NO_TOKENS : this.#countOnce(text))
     this.#budget.setFixed('instructions', await textOf(instructions))
     this.#budget.setFixed('tools', await this.#countTools(tools ?? []))
@@ -143,6 +151,22 @@ export class HistoryBudget {
     const pieces = []
     for (const piece of context) pieces.push({ piece, count: await textOf(piece.text) })
     this.#budget.setContext(pieces.map(({ piece, count }) => ({ ...piece, count })))
+    return this.#budget.total.tokens
+  }
+
+  /** The items that requests show, by the items that were added. */
+  shown(): Map<HistoryItem, { readonly item: HistoryItem; readonly tokens: number }> {
+    const shown = Array.from(this.#budget.kept(), ({ item, form, count: { tokens } }) => {
+      const sent = form === 'full' ? item : (this.#handles.get(item) ?? item)
+      return [item, { item: sent, tokens }] as const
+    })
+    return new Map(shown)
+  }
+
+  /** Counts everything that the request would hold and sheds what it must. */
+  async fit(parts: RequestParts): Promise<FittedRequest> {
+    const { context = [] } = parts
+    await this.measure(parts)
     const report = await this.#budget.fit()
     if (report.turnedToHandles.length + this.#budget.dropped.length > 0) this.#rebuild()
     const gone = new Set(report.droppedContext)

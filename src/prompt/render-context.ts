@@ -84,6 +84,15 @@ function retrievablePiece(key: Uint8Array, found: Retrievable): ContextPiece {
   return { kind: 'retrievable', id, trust, text, weight: score ?? 0.5 }
 }
 
+/** The summary of what a request no longer shows, in its envelope. */
+export const summaryText = (
+  key: Uint8Array,
+  { id, trust, text }: { readonly id: string; readonly trust: TrustTier; readonly text: string },
+): string => `${SUMMARY_NOTICE}\n${wrapCut(key, { role: 'summary', id, trust }, text)}`
+
+const SUMMARY_NOTICE =
+  'The conversation began earlier. This is a summary of what is no longer shown of it; calls that it names took place.'
+
 const MAX_PIECE_BYTES = 1_000_000
 
 /** Of a document of megabytes, the model gets the beginning and a note. */

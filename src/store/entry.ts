@@ -187,6 +187,30 @@ export interface StoredPrefix {
   }
 }
 
+/**
+ * The earlier part of a conversation in a few words. Requests show it in an envelope in place of the entries that it
+ * covers; the entries stay in the log.
+ */
+export interface Summary {
+  readonly id: string
+  readonly text: string
+  /** The last entry that it covers. It covers everything before that one too, earlier summaries included. */
+  readonly upTo: number
+  /** The lowest trust of what it covers. */
+  readonly trust: TrustTier
+  /** The calls that it covers whose results artifact tools can still read, the newest last. */
+  readonly calls: readonly string[]
+  /** True when requests have to offer the tools that read them. */
+  readonly handles?: true
+  /** Entries that it covers and that requests show all the same: the messages of the turn that it cuts through. */
+  readonly keeps?: readonly number[]
+  /** The number of the first place of the history behind it; `ModelCall.shed` has such numbers. */
+  readonly place?: number
+  readonly usage?: Omit<StoredUsage, 'nested' | 'cost'>
+  /** In the currency of the runner's `prices`; absent without a price for the model. */
+  readonly cost?: number
+}
+
 /** The parts of requests that are stored beside the log, once for each content. */
 export const REQUEST_PARTS = ['instructions', 'tools', 'context', 'params', 'output'] as const
 /** The name of a part of a request. */
@@ -224,6 +248,7 @@ export interface EntryData {
   'turn-start': TurnStart
   'turn-end': TurnEnd
   'model-call': ModelCall
+  summary: Summary
   note: Note
 }
 

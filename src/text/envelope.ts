@@ -14,6 +14,7 @@ export type EnvelopeRole =
   | 'media'
   | 'memory'
   | 'retrievable'
+  | 'summary'
 
 export interface EnvelopeHeader {
   readonly role: EnvelopeRole

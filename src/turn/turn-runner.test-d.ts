@@ -26,6 +26,7 @@ expectTypeOf<Told<'gateDecided', 'decision'>>().toEqualTypeOf<
   'approved' | 'denied' | 'edited' | 'answered'
 >()
 expectTypeOf<Told<'warning', 'code'>>().toEqualTypeOf<
+  | 'COMPACTION_FAILED'
   | 'IN_DOUBT'
   | 'LATE_RESULT'
   | 'MODEL_FALLBACK'

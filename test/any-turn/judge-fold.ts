@@ -12,7 +12,12 @@ import type { Ledger } from './ledger.ts'
 /** A log while a turn commits to it, and every fact that its followers were given. */
 interface Live {
   readonly log: ConversationLog
-  readonly facts: Fact[]
+  readonly facts: Told[]
+}
+
+interface Told {
+  readonly fact: Fact
+  readonly seq: number
 }
 
 const lives = new Map<string, Live>()
@@ -23,9 +28,11 @@ const follow = ConversationLog.prototype.follow
 ConversationLog.prototype.follow = function (follower) {
   follow.call(this, follower)
   if (!(follower instanceof History)) return
-  const facts: Fact[] = []
+  const facts: Told[] = []
   lives.set(this.id, { log: this, facts })
-  follow.call(this, { apply: (more) => void facts.push(...more) })
+  follow.call(this, {
+    apply: (more, seq) => void facts.push(...more.map((fact, at) => ({ fact, seq: seq + at }))),
+  })
 }
 
 /** No turn of these conversations is compared: somebody else wrote to them, or their process died. */
@@ -49,14 +56,14 @@ export async function judgeFold(
     const state = new LogState()
     const [live, read] = [told, []].map((facts) => {
       const history = new History(presentationOf(secret, id), () => {})
-      history.apply(facts)
+      for (const { fact, seq } of facts) history.apply([fact], seq)
       return history
     }) as [History, History]
     const spool = resultSpool(store, store.spool ?? memorySpool())
     for await (const entry of store.entries(id)) {
       const facts = [factOf(entry, { spool })]
-      state.apply(facts)
-      read.apply(facts)
+      state.apply(facts, entry.seq)
+      read.apply(facts, entry.seq)
     }
     // What a turn has seen is stored with its first response: before that, nothing rests on it.
     state.seeUnrecorded(log.state.unrecorded ?? 'developer')
@@ -65,7 +72,8 @@ export async function judgeFold(
       isDeepStrictEqual(known, again),
       `${id}: committed ${show(known)}, read ${show(again)}`,
     )
-    const [shown, shownAgain] = [await live.render(), await read.render()].map(itemTexts)
+    await Promise.all([live.render(), read.render()])
+    const [shown, shownAgain] = [live, read].map(shownBy)
     const isSame = isDeepStrictEqual(shown, shownAgain)
     ledger.check(isSame, `${id}: shown ${show(shown)}, after a restart ${show(shownAgain)}`)
   }
@@ -78,7 +86,7 @@ const isOf = (id: string, conversation: string) =>
 const show = (value: unknown) => JSON.stringify(value)
 
 /** A call that is open was heard of before it was stored; nothing else in a state depends on when it was read. */
-const stateText = ({ open, records, shown, taint, recent, end, doubts, shed }: LogState) =>
+const stateText = ({ open, records, shown, taint, recent, end, doubts }: LogState) =>
   plain({
     open: [...open].map(([id, { call, ...state }]) => {
       const { askedAt: _, isUnfinished = false, ...asked } = call
@@ -90,14 +98,16 @@ const stateText = ({ open, records, shown, taint, recent, end, doubts, shed }: L
     recent,
     end,
     doubts: doubts.map(({ id }) => id),
-    shed: [...shed.handles, ...shed.dropped],
   })
 
 /** Arguments as text: the order of their keys goes into requests. */
-const itemTexts = (items: readonly object[]) =>
-  items.map((item) => ({
+const shownBy = (history: History) => ({
+  handles: [...history.handles],
+  items: history.items.map((item, at) => ({
     ...(plain(item) as object),
+    isDropped: history.isDropped(at),
     args: show('args' in item ? item.args : null),
-  }))
+  })),
+})
 
 const plain = (value: unknown): unknown => JSON.parse(show(value))

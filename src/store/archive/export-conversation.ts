@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { spoolNotFound } from '../../spool/spool-errors.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import type { Entry, EntryOf, NewEntry } from '../entry.ts'
+import type { Entry, EntryOf, NewEntry, Summary } from '../entry.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { storedGate } from '../rows/gate-form.ts'
 import { itemMessage } from '../rows/item-message.ts'
@@ -38,7 +38,7 @@ export type ExportLine =
 /** An entry without what the store adds anew. */
 export type ExportedEntry = Pick<Entry, 'v' | 'kind' | 'turnId' | 'time' | 'data' | 'redacted'>
 
-/** Writes a conversation line by line. Memory grows only with the number of digests. */
+/** Writes a conversation line by line. Memory grows only with the number of digests and of entries that stay behind. */
 export async function* exportConversation(
   store: Store,
   conversation: string,
@@ -50,11 +50,11 @@ export async function* exportConversation(
   yield line({ ...header, ...(meta && { meta }) })
   const written = new Set<string>()
   let entries = 0
-  let leftOut = 0
+  const leftOut: number[] = []
   for await (const entry of store.entries(conversation)) {
-    const own = travelling(entry)
+    const own = travelling(entry, leftOut)
     if (own === undefined) {
-      leftOut++
+      leftOut.push(entry.seq)
       continue
     }
     for (const digest of referencesOf(own)) {
@@ -65,7 +65,7 @@ export async function* exportConversation(
     entries++
     yield line({ entry: withoutForeignState(own) })
   }
-  yield line({ end: { entries, artifacts: written.size, leftOut } })
+  yield line({ end: { entries, artifacts: written.size, leftOut: leftOut.length } })
 }
 
 async function* artifactLines(
@@ -91,9 +91,20 @@ async function* artifactLines(
 type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
 
 /** The entry if it can travel. Requests to models count places of a history that is not exported whole. */
-function travelling(entry: Entry): Travelling | undefined {
+function travelling(entry: Entry, leftOut: readonly number[]): Travelling | undefined {
   if (entry.kind === 'model-call') return undefined
+  if (entry.kind === 'summary') return { ...entry, data: renumbered(entry.data, leftOut) }
   return entry.kind === 'history-item' ? plainMessage(entry) : entry
+}
+
+/** A summary that counts entries as the file does. Its place is that of a history which is not exported whole. */
+function renumbered({ place: _, ...summary }: Summary, leftOut: readonly number[]): Summary {
+  const inFile = (seq: number) => {
+    const after = leftOut.findIndex((left) => left > seq)
+    return seq - (after === -1 ? leftOut.length : after)
+  }
+  const keeps = summary.keeps && { keeps: summary.keeps.map(inFile) }
+  return { ...summary, upTo: inFile(summary.upTo), ...keeps }
 }
 
 /** Exports a message as plain text. */

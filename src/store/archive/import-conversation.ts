@@ -5,7 +5,7 @@ import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
-import { type Intent, type NewEntry, TAINT } from '../entry.ts'
+import { type Intent, type NewEntry, type Summary, TAINT } from '../entry.ts'
 import type { AppendRequest } from '../rows/append-request.ts'
 import { mergedMeta, metaObject, NO_META } from '../rows/conversation-meta.ts'
 import { referencesOf } from '../rows/entry-references.ts'
@@ -104,6 +104,7 @@ async function importBody(
     } else if ('entry' in line) {
       const entry = importedEntry(lines, line.entry, target.trust ?? 'third-party')
       assertArtifacts(lines, entry, artifacts)
+      assertCovered(lines, entry, entries)
       followGate(entry, openGates)
       followCall(entry, openCalls, settled)
       batch.push(entry)
@@ -133,6 +134,15 @@ function tainted(last: ExportedEntry, trust: TrustTier): ExportedEntry {
   const data = { level: 'info', code: TAINT, message, data: { trust } }
   const { redacted: _, ...entry } = last
   return { ...entry, kind: 'note', data }
+}
+
+/** A summary covers what is before it. */
+function assertCovered(lines: ImportLines, { kind, data }: ExportedEntry, before: number): void {
+  if (kind !== 'summary') return
+  const { upTo, keeps = [] } = data as Summary
+  if (upTo > before || keeps.some((seq) => seq > upTo)) {
+    throw lines.invalid('is a summary of entries that are not before it')
+  }
 }
 
 /** A file may refer only to artifacts that it contains. Otherwise it could read what others stored here. */

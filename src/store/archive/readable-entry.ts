@@ -1,5 +1,6 @@
 import { isObject } from '../../core/error/wrong-input.ts'
 import type { JsonValue } from '../../core/json/json.ts'
+import { TRUST_TIERS } from '../../core/trust.ts'
 import { Message } from '../../records/message.ts'
 import { Thought } from '../../records/thought.ts'
 import { ToolCall } from '../../records/tool-call.ts'
@@ -60,12 +61,34 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
     mustBeText('parent.conversation', conversation)
     mustBeText('parent.turnId', turnId)
   },
+  summary: ({ text, upTo, trust, calls, keeps, usage, cost }) => {
+    must('text', typeof text === 'string', 'must be a string')
+    must('upTo', isCount(upTo), 'must be the number of an entry')
+    mustBeOneOf('trust', trust, TRUST_TIERS)
+    must('calls', isListOf(calls, isText) && calls.length <= MAX_CALLS, 'must be a list of ids')
+    must('keeps', keeps === undefined || isListOf(keeps, isCount), 'must be a list of entries')
+    const counts = usage === undefined ? [] : isObject(usage) ? Object.values(usage) : [null]
+    must('usage', counts.every(isAmount), 'must be an object of numbers')
+    must('cost', cost === undefined || isAmount(cost), 'must be a number')
+  },
   note: ({ level, code, message }) => {
     mustBeOneOf('level', level, ['info', 'warning', 'error'])
     mustBeText('code', code)
     must('message', typeof message === 'string', 'must be a string')
   },
 }
+
+/** The most calls that a summary lists. */
+const MAX_CALLS = 64
+
+const isText = (value: unknown) => typeof value === 'string'
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1
+const isAmount = (value: unknown) =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+const isListOf = (
+  value: JsonValue | undefined,
+  is: (one: unknown) => boolean,
+): value is JsonValue[] => Array.isArray(value) && value.every(is)
 
 /** Whether a number is a time that a date can have. */
 export const isTime = (value: unknown): boolean =>

@@ -57,6 +57,8 @@ export function contentOf(entry: LoggedEntry, context: ContentContext): FeedCont
       return closedContent(data, context.gate(data.id))
     case 'model-call':
       return { type: 'modelCall', ...data }
+    case 'summary':
+      return { type: 'summary', ...data }
     case 'note':
       return noteContent(data)
     default:

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../core/json/json.ts'
 import type { MessageRole } from '../../records/message.ts'
 import type { TurnToolCallContent } from '../../records/turn-tool-call-content.ts'
 import type { Media } from '../../spool/media.ts'
-import type { ModelCall, StoredUsage, TurnEnd } from '../entry.ts'
+import type { ModelCall, StoredUsage, Summary, TurnEnd } from '../entry.ts'
 import type { Gate } from '../gate.ts'
 
 /** One thing that happened in a conversation. Everything in a conversation has one order. */
@@ -30,6 +30,7 @@ export type FeedContent =
   | FeedGateOpened
   | FeedGateDecided
   | FeedModelCall
+  | FeedSummary
   | FeedWarning
 
 /** A turn began. */
@@ -133,6 +134,11 @@ export interface FeedGateDecided {
 /** One request to a model. */
 export interface FeedModelCall extends ModelCall {
   readonly type: 'modelCall'
+}
+
+/** From now on, requests show a summary in place of the beginning of the conversation. */
+export interface FeedSummary extends Summary {
+  readonly type: 'summary'
 }
 
 /** Something that an operator should know. */

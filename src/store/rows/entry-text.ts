@@ -23,6 +23,7 @@ export const ENTRY_KINDS: readonly EntryKind[] = [
   'turn-start',
   'turn-end',
   'model-call',
+  'summary',
   'note',
 ]
 

@@ -32,6 +32,7 @@ const REDACTABLE: { readonly [K in EntryKind]: readonly string[] } = {
   'turn-start': ['*'],
   'turn-end': ['reason', 'usage'],
   'model-call': ['parts', 'error', 'fallback'],
+  summary: ['text'],
   note: ['message', 'data'],
 }
 

@@ -21,6 +21,7 @@ const OBSERVED: Readonly<Record<ObservedEventName, true>> = {
   gateOpened: true,
   gateDecided: true,
   budget: true,
+  summary: true,
   historyRepair: true,
   warning: true,
   error: true,

@@ -153,6 +153,11 @@ export class TurnEmitter {
         this.observed('gateDecided', { gate, decision: verdict, decidedBy })
         break
       }
+      case 'summary': {
+        const { type: _, ...summary } = content
+        this.observed('summary', summary)
+        break
+      }
       case 'warning':
         this.observed('warning', content as ObservedEvents['warning'])
         break
@@ -177,6 +182,7 @@ const EVENT_NAMES: { readonly [K in NewEntry['kind']]?: 'toolCall' | keyof Obser
   settlement: 'toolCall',
   'gate-opened': 'gateOpened',
   'gate-closed': 'gateDecided',
+  summary: 'summary',
   note: 'warning',
 }
 

@@ -3,6 +3,7 @@ import type { Usage } from '../../model/events/model-event.ts'
 import type { Repair } from '../../model/wire/encode-groups.ts'
 import type { BudgetReport } from '../../prompt/budget-report.ts'
 import type { TurnToolCallContent } from '../../records/turn-tool-call-content.ts'
+import type { Summary } from '../../store/entry.ts'
 import type { Gate, GateVerdict } from '../../store/gate.ts'
 import type {
   ToolExecutionEndEvent,
@@ -58,6 +59,8 @@ export interface ObservedEvents {
   gateOpened: Gate
   gateDecided: { readonly gate: Gate; readonly decision: GateVerdict; readonly decidedBy: string }
   budget: BudgetReport
+  /** The beginning of the history was replaced by this. */
+  summary: Summary
   /** A part of the history that the model's protocol refuses, and how the next request repairs it. Emitted once. */
   historyRepair: Repair
   warning: { readonly code: WarningCode; readonly message: string; readonly toolCallId?: string }
@@ -70,6 +73,7 @@ export interface ObservedEvents {
  * `THINKING_LEFT_OUT`: the model's own reasoning is no longer sent, because the provider would refuse it.
  */
 export type WarningCode =
+  | 'COMPACTION_FAILED'
   | 'IN_DOUBT'
   | 'MODEL_FALLBACK'
   | 'LATE_RESULT'
@@ -95,6 +99,7 @@ export type ErrorPlace =
   | 'inline'
   | 'reconcile'
   | 'abandon'
+  | 'summarise'
   | keyof FunctionalEvents
   | Exclude<keyof ObservedEvents, 'error'>
 

@@ -7,9 +7,9 @@ import { LogOrder } from './log-order.ts'
 import { LogState } from './log-state.ts'
 import type { ResultSpool } from './small-results.ts'
 
-/** Follows a log: it receives facts in order, once they are durable. */
+/** Follows a log: it receives facts in order, once they are durable, with the place of the first one in the log. */
 export interface LogFollower {
-  apply(facts: readonly Fact[]): void
+  apply(facts: readonly Fact[], seq: number): void
 }
 
 interface LogParts {
@@ -48,9 +48,9 @@ export class ConversationLog {
   }
 
   /** Gives the followers a fact that is in the log already. */
-  replay(fact: Fact): void {
-    this.#order.length++
-    this.#apply([fact])
+  replay(fact: Fact, seq: number): void {
+    this.#order.length = seq
+    this.#apply([fact], seq)
   }
 
   /** Makes facts durable, all or none, and then gives them to the followers. */
@@ -76,14 +76,14 @@ export class ConversationLog {
       entries.length,
       (appended) => {
         for (const digest of digests) results.committed(digest)
-        this.#apply(facts)
+        this.#apply(facts, appended.seq)
         this.#parts.onStored(facts.map(toldEntry(entries)), appended)
       },
     )
   }
 
-  #apply(facts: readonly Fact[]): void {
-    for (const follower of this.#followers) follower.apply(facts)
+  #apply(facts: readonly Fact[], seq: number): void {
+    for (const follower of this.#followers) follower.apply(facts, seq)
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type ModelCall,
   type NewEntry,
   type Note,
+  type Summary,
   TAINT,
   type TurnEnd,
   type TurnStart,
@@ -48,6 +49,7 @@ export type Fact =
   | { readonly kind: 'intent'; readonly intent: Intent; readonly stored?: Stored }
   | { readonly kind: 'settlement'; readonly record: ToolCall }
   | { readonly kind: 'model-call'; readonly modelCall: ModelCall }
+  | { readonly kind: 'summary'; readonly summary: Summary }
   | { readonly kind: 'note'; readonly note: Note }
   | { readonly kind: 'turn-end'; readonly end: TurnEnd }
 
@@ -87,6 +89,8 @@ export function entryOf(fact: Fact, turnId: string): NewEntry {
       return { kind: 'settlement', turnId, data: asData(fact.record) }
     case 'model-call':
       return { kind: 'model-call', turnId, data: fact.modelCall }
+    case 'summary':
+      return { kind: 'summary', turnId, data: fact.summary }
     case 'note':
       return { kind: 'note', turnId, data: fact.note }
     default:
@@ -137,6 +141,8 @@ export function factOf(entry: Entry, context: RestoreContext): Fact {
       return { kind, record: ToolCall.fromJSON(data, context) }
     case 'model-call':
       return { kind, modelCall: data }
+    case 'summary':
+      return { kind, summary: data }
     case 'note':
       return { kind, note: data }
     default:

@@ -9,7 +9,7 @@ function read(...entries: readonly object[]): LogState {
   const state = new LogState()
   for (const [place, entry] of entries.entries()) {
     const stored = { v: 1, seq: place + 1, time: 5, epoch: 1, digest: '', turnId: 't', ...entry }
-    state.apply([factOf(stored as Entry, { spool: memorySpool() })])
+    state.apply([factOf(stored as Entry, { spool: memorySpool() })], stored.seq)
   }
   return state
 }

@@ -31,17 +31,27 @@ export class LogState {
   taint: TrustTier = 'developer'
   /** The checksums of the calls that settled since the last message of the user. */
   recent: string[] = []
-  /** What budgets took out of requests: results that became handles, and places in the history that were dropped. */
-  readonly shed = { handles: new Set<string>(), dropped: new Set<number>() }
   end: LogEnd = EMPTY_LOG
   /** What the application passed to the last `run` as `context`. */
   context: JsonValue | undefined
   /** What the last `run` and the turns that continue it have spent. */
   spent = { tokens: 0, cost: 0 }
   #unrecorded: TrustTier | undefined
+  /** The entry that was applied last. */
+  #seq = 0
+  /** Where the taint fell, and to what. There are as many steps as tiers at most. */
+  readonly #falls: { readonly seq: number; readonly tier: TrustTier }[] = []
 
-  apply(facts: readonly Fact[]): void {
-    for (const fact of facts) this.#apply(fact)
+  apply(facts: readonly Fact[], seq: number): void {
+    for (const [at, fact] of facts.entries()) {
+      this.#seq = seq + at
+      this.#apply(fact)
+    }
+  }
+
+  /** The trust of the least trusted content up to an entry. */
+  taintAt(seq: number): TrustTier {
+    return this.#falls.findLast((fall) => fall.seq <= seq)?.tier ?? 'developer'
   }
 
   #apply(fact: Fact): void {
@@ -75,9 +85,11 @@ export class LogState {
         if (fact.note.code === TAINT) this.#unrecorded = undefined
         break
       case 'model-call':
-        for (const id of fact.modelCall.shed?.handles ?? []) this.shed.handles.add(id)
-        for (const place of fact.modelCall.shed?.dropped ?? []) this.shed.dropped.add(place)
         this.#spend(fact.modelCall.usage, fact.modelCall.cost)
+        break
+      case 'summary':
+        this.#lower(fact.summary.trust)
+        this.#spend(fact.summary.usage, fact.summary.cost)
         break
       case 'turn-start':
         // A turn that continues another has its context.
@@ -98,7 +110,7 @@ export class LogState {
   /** Counts content that is in no fact: memories and retrievables, and what the outer turn has seen. */
   seeUnrecorded(tier: TrustTier): void {
     const before = this.taint
-    this.#lower(tier)
+    this.#lower(tier, this.#seq + 1)
     if (this.taint !== before) this.#unrecorded = tier
   }
 
@@ -125,8 +137,10 @@ export class LogState {
     this.spent = { tokens: spent.tokens + inputTokens + outputTokens, cost: spent.cost + cost }
   }
 
-  #lower(tier: TrustTier): void {
-    this.taint = lowerTrust(this.taint, tier)
+  #lower(tier: TrustTier, seq = this.#seq): void {
+    const lower = lowerTrust(this.taint, tier)
+    if (lower !== this.taint) this.#falls.push({ seq, tier: lower })
+    this.taint = lower
   }
 
   #takeItem({ id, item, askedAt = 0, redacted }: Fact & { kind: 'item' }): void {

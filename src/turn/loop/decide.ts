@@ -62,7 +62,7 @@ export function nextInput({ request: { tokens }, settings: { models, prices } }:
 }
 
 /** As long as the provider asks for, up to a limit. */
-function pauseAfter(error: unknown, attempt: number): number {
+export function pauseAfter(error: unknown, attempt: number): number {
   const { retryAfterMs } = (isBobbinError(error) ? error.data : {}) as { retryAfterMs?: number }
   return Math.min(retryAfterMs ?? FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS)
 }

@@ -2,6 +2,7 @@ import { callsOf, checkDecision } from '../executor/check-decision.ts'
 import type { ExecutorDecision } from '../executor/executor.ts'
 import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limits/limits.ts'
 import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
+import { compactHistory } from './compact-history.ts'
 import { decide, nextInput } from './decide.ts'
 import { type ResponseEnd, runResponse } from './run-response.ts'
 import { takeSteered } from './steer.ts'
@@ -67,6 +68,7 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   if (limit !== undefined) return stopped(limit)
   tally.iteration = iteration
   await takeSteered(turn)
+  await compactHistory(turn)
   const short = await turn.request.prepare(turn.ctx.output?.schema, (report) =>
     turn.events.observed('budget', report),
   )

@@ -193,7 +193,7 @@ async function turnOn(
   if (!lease.created) {
     for await (const entry of store.entries(id)) {
       const fact = factOf(entry, restore)
-      log.replay(fact)
+      log.replay(fact, entry.seq)
       chain.read(entry)
       if (fact.kind === 'turn-end') doubts.length = 0
       else if (isDoubt(fact)) doubts.push(fact.note)
@@ -237,7 +237,7 @@ async function turnOn(
     visible,
     presentation,
     length: () => log.length,
-    counts: isLimited,
+    counts: isLimited || settings.compact !== undefined,
   })
   const { signal } = interruption
   const ctx = turnContext({
@@ -279,6 +279,8 @@ async function turnOn(
     interruption,
     guard,
     steering,
+    visible,
+    compaction: { above: 0 },
     tally,
     answer: output,
     opened: {

@@ -5,6 +5,7 @@ import type { LogEnd } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import type { PromptPrefix } from '../request/prompt-prefix.ts'
 import type { TurnRequest } from '../request/turn-request.ts'
+import type { VisibleCalls } from '../request/visible-calls.ts'
 import type { OutputShape } from './structured-output.ts'
 import type { TurnTally } from './turn-tally.ts'
 
@@ -22,6 +23,11 @@ export interface Turn extends CallScope {
   /** Compares each request with the one before. */
   readonly prefix: PromptPrefix
   readonly steering: Steering
+  readonly visible: VisibleCalls
+  readonly compaction: {
+    /** A summary failed: no other is asked for until a request has more tokens than this. */
+    above: number
+  }
   /** Counts for the outcome. */
   readonly tally: TurnTally
   /** The shape of the answer, if one was asked for. */

@@ -19,6 +19,7 @@ import type { InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Middleware } from '../call/middleware.ts'
 import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
+import { type Compaction, isCompaction } from '../compact/compaction.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Approve } from '../gates/gate-answer.ts'
 import type { MayDecide } from '../gates/may-decide.ts'
@@ -98,6 +99,8 @@ export interface RunnerOptions<Context = unknown> {
   readonly repeat?: RepeatLimits
   /** How many tokens a request may have: old results become handles, then the oldest turns go. No limit unless given. */
   readonly budget?: TokenBudget
+  /** Replaces the beginning of a long conversation by a summary. Without it, nothing is summarised. */
+  readonly compact?: Compaction<Context>
   /** Which writes need an approval; `default` unless given. */
   readonly policy?: TrustPolicy
   /** At least 32 random bytes from which the keys of conversations derive; random and stored unless given. */
@@ -185,6 +188,10 @@ export const RUNNER_OPTIONS = {
   budget: option(
     (value) => isObject(value) && isAtLeast(1)(Reflect.get(value, 'maxTokens')),
     'must be `{ maxTokens }`, where `budget.maxTokens` is a number of at least 1',
+  ),
+  compact: option(
+    isCompaction,
+    'must be `{ at, summarise }`, perhaps with `keepTurns`: numbers of at least 1 and a function such as `modelSummary(model)`',
   ),
   policy: optionOr<TrustPolicy>(
     'default',

@@ -9,6 +9,7 @@ import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { InnerTurns, OuterTurn } from '../call/inner-turn.ts'
+import { summaryModels } from '../compact/model-summary.ts'
 import type { Executor } from '../executor/executor.ts'
 import { modelExecutor, modelsOf } from '../executor/model-executor.ts'
 import { type Prices, priceOf } from '../limits/prices.ts'
@@ -67,8 +68,16 @@ export function runnerSettings(
     throw invalidRunner('`TurnRunner` has both a `model` and an `executor`. Pass one of them.')
   }
   const models = modelsOf(executor).map((one) => one.model)
+  const { budget, compact } = values
+  if (budget !== undefined && compact !== undefined && compact.at > budget.maxTokens) {
+    throw invalidRunner(
+      '`compact.at` of `TurnRunner` is more than `budget.maxTokens`: requests never become so large. Lower it.',
+    )
+  }
   const needsPrices = Number.isFinite(values.limits.cost)
-  if (needsPrices) requirePrices(models, values.prices)
+  const summarisers = compact === undefined ? [] : summaryModels(compact.summarise)
+  const named = [...models, ...summarisers.map((one) => one.model)]
+  if (needsPrices) requirePrices(named, values.prices)
   const spool = values.spool ?? store.spool ?? memorySpool()
   if (store.durable && !spool.durable) {
     throw invalidRunner(

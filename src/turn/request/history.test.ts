@@ -10,7 +10,7 @@ import { presentationOf } from './presentation.ts'
 
 async function itemsAfter(...facts: readonly Fact[]) {
   const history = new History(presentationOf(new Uint8Array(32), 'c'), () => {})
-  history.apply(facts)
+  history.apply(facts, 1)
   return history.render()
 }
 

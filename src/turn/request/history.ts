@@ -8,17 +8,42 @@ import type {
 import type { Message } from '../../records/message.ts'
 import type { Thought } from '../../records/thought.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
-import { CALL_NOTE, type GateClosing, type Note } from '../../store/entry.ts'
+import {
+  CALL_NOTE,
+  type GateClosing,
+  type ModelCall,
+  type Note,
+  type Summary,
+} from '../../store/entry.ts'
 import { type AskedCall, shownId } from '../log/call-state.ts'
 import { type Fact, OWN_WIRE } from '../log/fact.ts'
 import type { Presentation } from './presentation.ts'
 import { editNote } from './presentation.ts'
 
 /** One place in the history. */
-type Place =
-  | { readonly is: 'item'; item: HistoryItem }
-  | { readonly is: 'message'; readonly message: Message }
-  | { readonly is: 'call'; readonly item: CallItem; record?: ToolCall; note?: string }
+type Place = Placed &
+  (
+    | { readonly is: 'item'; item: HistoryItem }
+    | { readonly is: 'message'; readonly message: Message }
+    | { readonly is: 'call'; readonly item: CallItem; record?: ToolCall; note?: string }
+  )
+
+/** Where a rendered place comes from. */
+export interface Origin extends Readonly<Placed> {
+  /** Whether it is a message of the user. */
+  readonly isUser: boolean
+}
+
+/** Where a place comes from. */
+interface Placed {
+  /** The entry that made it, and the last one that changed it. */
+  first: number
+  last: number
+  /** Which turn it belongs to: a number that grows with each `run`. */
+  readonly turn: number
+  /** True when a budget took it out of requests. */
+  isDropped?: boolean
+}
 
 /**
  * The conversation as the model sees it. Facts get their places at once. A place is rendered when a request is made, and
@@ -31,7 +56,16 @@ export class History {
   readonly #byCall = new Map<string, number>()
   readonly #changed = new Set<number>()
   /** Facts that have their places before they are durable. */
-  readonly #staged = new Set<Fact>()
+  readonly #staged = new Map<Fact, Place>()
+  /** The calls whose results budgets turned into handles. */
+  readonly handles = new Set<string>()
+  /** The summary that stands in the first place, if there is one. */
+  summary: Summary | undefined
+  /** The entry that is applied. */
+  #seq = 0
+  #turn = 0
+  /** The number of the first place: a place keeps its number when a summary takes the place of those before it. */
+  base = 0
   /** The calls of gates, by gate. */
   readonly #gates = new Map<string, string>()
   readonly #presentation: Presentation
@@ -42,23 +76,32 @@ export class History {
     this.#onHandle = onHandle
   }
 
-  apply(facts: readonly Fact[]): void {
-    for (const fact of facts) this.#apply(fact)
+  apply(facts: readonly Fact[], seq: number): void {
+    for (const [at, fact] of facts.entries()) {
+      this.#seq = seq + at
+      this.#apply(fact)
+    }
+  }
+
+  /** Begins behind what a summary covers, with the messages that it keeps. The summary itself comes in its turn. */
+  beginBehind({ place = 0 }: Summary, kept: readonly { message: Message; seq: number }[]): void {
+    for (const { message, seq } of kept) this.apply([{ kind: 'message', message }], seq)
+    this.base = place - kept.length
   }
 
   #apply(fact: Fact): void {
     switch (fact.kind) {
       case 'message':
-        this.#places.push({ is: 'message', message: fact.message })
+        this.#places.push({ is: 'message', message: fact.message, ...this.#here() })
         break
       case 'thought':
-        this.#places.push({ is: 'item', item: thoughtItem(fact.thought) })
+        this.#places.push({ is: 'item', item: thoughtItem(fact.thought), ...this.#here() })
         break
       case 'call':
         this.#placeCall(fact.call)
         break
       case 'item':
-        if (!this.#staged.delete(fact)) this.#placeItem(fact.id, fact.item)
+        if (!this.#unstage(fact)) this.#placeItem(fact.id, fact.item)
         break
       case 'settlement':
         this.#placeRecord(fact.record)
@@ -72,18 +115,87 @@ export class History {
       case 'gate-closed':
         this.#placeDecision(fact.closing)
         break
-      case 'intent':
       case 'model-call':
+        this.#shed(fact.modelCall)
+        break
+      case 'summary':
+        this.#placeSummary(fact.summary)
+        break
       case 'turn-start':
+        if ((fact.start.input ?? 'run') === 'run') this.#turn++
+        break
+      case 'intent':
       case 'turn-end':
         break
     }
   }
 
-  /** Places a fact that is committed with the next response; a request shows it before. */
-  stage(fact: Fact): void {
-    this.#apply(fact)
-    this.#staged.add(fact)
+  #here(): Placed {
+    return { first: this.#seq, last: this.#seq, turn: this.#turn }
+  }
+
+  /** Places an item that is committed with the next response; a request shows it before. */
+  stage(fact: Fact & { kind: 'item' }): void {
+    this.#staged.set(fact, this.#placeItem(fact.id, fact.item))
+  }
+
+  /** True when the fact has its place: it is durable now. */
+  #unstage(fact: Fact): boolean {
+    const place = this.#staged.get(fact)
+    if (place === undefined) return false
+    place.first = place.last = this.#seq
+    return this.#staged.delete(fact)
+  }
+
+  /** What a budget took out of a request stays out. */
+  #shed({ shed }: ModelCall): void {
+    for (const id of shed?.handles ?? []) this.handles.add(id)
+    for (const at of shed?.dropped ?? []) {
+      const place = this.#places[at - this.base]
+      if (place !== undefined) place.isDropped = true
+    }
+  }
+
+  /** Where the rendered places come from. */
+  get origins(): readonly Origin[] {
+    return this.#places.slice(0, this.items.length).map((place) => {
+      const isUser = place.is === 'message' && place.message.role === 'user'
+      return { ...place, isUser }
+    })
+  }
+
+  /** Whether a budget took the item at this place out of requests. */
+  isDropped(at: number): boolean {
+    return this.#places[at]?.isDropped === true
+  }
+
+  /** The summary takes the place of everything that it covers. */
+  #placeSummary(summary: Summary): void {
+    const { upTo, keeps = [] } = summary
+    const isBehind = ({ first }: Placed) => first > upTo
+    const behind = this.#places.findIndex(isBehind)
+    const end = behind === -1 ? this.#places.length : behind
+    const kept = this.#places.flatMap((place, at) =>
+      isBehind(place) || keeps.includes(place.first) ? [{ place, at }] : [],
+    )
+    const item = this.#presentation.summary(summary)
+    const items = kept.flatMap(({ at }) => this.items[at] ?? [])
+    const changed = kept.flatMap(({ at }, place) => (this.#changed.has(at) ? [place + 1] : []))
+    const isRendered = this.items.length >= end
+    this.base += end - (1 + kept.filter(({ at }) => at < end).length)
+    // A later summary covers this one, wherever it ends.
+    const origin = { first: 0, last: 0, turn: -1 }
+    replace(this.#places, [{ is: 'item', item, ...origin }, ...kept.map(({ place }) => place)])
+    replace(this.items, isRendered ? [item, ...items] : [])
+    this.#changed.clear()
+    for (const at of changed) this.#changed.add(at)
+    this.#byCall.clear()
+    for (const [at, place] of this.#places.entries()) {
+      const id = callOf(place)
+      if (id !== undefined) this.#byCall.set(id, at)
+    }
+    for (const id of this.handles) if (!this.#byCall.has(id)) this.handles.delete(id)
+    this.summary = summary
   }
 
   /** Whether the last place is the message of the turn. */
@@ -123,20 +235,23 @@ export class History {
 
   #placeCall({ item }: AskedCall): void {
     this.#byCall.set(item.id, this.#places.length)
-    this.#places.push({ is: 'call', item })
+    this.#places.push({ is: 'call', item, ...this.#here() })
   }
 
-  #placeItem(id: string, item: HistoryItem): void {
+  #placeItem(id: string, item: HistoryItem): Place {
+    const isCall = item.type === 'call' || item.type === 'openCall'
+    const shown = isCall ? this.#withForeign({ ...item, id }) : item
+    const place: Place = { is: 'item', item: shown, ...this.#here() }
     if (item.type === 'message' && item.context && this.endsInMessage) {
       // Context stands before the message of its turn, so that requests only grow.
       const at = this.#places.length - 1
-      this.#places.splice(at, 0, { is: 'item', item })
+      this.#places.splice(at, 0, place)
       if (this.items.length > at) this.items.splice(at, 0, item)
-      return
+      return place
     }
-    const isCall = item.type === 'call' || item.type === 'openCall'
     if (isCall) this.#byCall.set(id, this.#places.length)
-    this.#places.push({ is: 'item', item: isCall ? this.#withForeign({ ...item, id }) : item })
+    this.#places.push(place)
+    return place
   }
 
   /** The provider of a call gets its own form back. Every other provider gets text in envelopes. */
@@ -154,10 +269,11 @@ export class History {
       const executedBy = record.executedBy === 'provider' ? 'provider' : 'runner'
       this.#byCall.set(id, this.#places.length)
       const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
-      this.#places.push({ is: 'call', item: this.#withForeign(item), record })
+      this.#places.push({ is: 'call', item: this.#withForeign(item), record, ...this.#here() })
       return
     }
     const place = this.#places[at] as Place
+    place.last = this.#seq
     // A provider's own call is shown as the provider sent it.
     if (place.is !== 'call') return
     place.record = record
@@ -171,6 +287,7 @@ export class History {
     const place = this.#places[at ?? -1]
     if (at === undefined || place?.is !== 'call') return
     place.note = message
+    place.last = this.#seq
     this.#changed.add(at)
   }
 
@@ -181,8 +298,22 @@ export class History {
     if (place.item.gate === undefined) return
     const gate = { ...place.item.gate, decision: providerDecision(closing) }
     place.item = { ...place.item, gate }
+    place.last = this.#seq
     this.#changed.add(at)
   }
+}
+
+/** The call of a place. */
+function callOf(place: Place): string | undefined {
+  if (place.is === 'message') return undefined
+  const { item } = place
+  return item.type === 'call' || item.type === 'openCall' ? item.id : undefined
+}
+
+/** Replaces the content of a list that others hold. */
+function replace<T>(list: T[], content: readonly T[]): void {
+  list.length = 0
+  for (const one of content) list.push(one)
 }
 
 const isPartial = (place: Place) => place.is === 'message' && place.message.partial === true

@@ -2,6 +2,7 @@ import { handleText } from '../../artifacts/handle-text.ts'
 import { cutBytes } from '../../core/error/cut-text.ts'
 import type { ReadHead } from '../../prompt/call-rendering.ts'
 import { callRenderer } from '../../prompt/render-call.ts'
+import { summaryText } from '../../prompt/render-context.ts'
 import { renderMessage } from '../../prompt/render-message.ts'
 import {
   loadParts,
@@ -12,6 +13,7 @@ import {
 import type { CallResult, MessageItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
+import type { Summary } from '../../store/entry.ts'
 import { envelopeKey } from '../../text/envelope-key.ts'
 import { escapeTagName } from '../../text/tag-name.ts'
 
@@ -23,6 +25,7 @@ export interface Presentation {
   /** The smallest form of a call's result. */
   handle(call: ToolCall): Promise<CallResult>
   message(message: Message): Promise<MessageItem>
+  summary(summary: Pick<Summary, 'id' | 'text' | 'trust'>): MessageItem
 }
 
 export interface ShownCall {
@@ -69,6 +72,10 @@ export function presentationOf(
         ...(providerData && { providerData }),
         ...(response !== undefined && { response }),
       }
+    },
+    summary: ({ id, text, trust }) => {
+      const parts = [{ type: 'text', text: summaryText(key, { id, text, trust }) }] as const
+      return { type: 'message', role: 'user', parts }
     },
   }
 }

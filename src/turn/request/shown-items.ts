@@ -40,10 +40,10 @@ export async function shownItems(
     // What an earlier try of the same request has shed is stored behind what it shows.
     if (!isShown && entry.kind !== 'model-call') continue
     const facts = [factOf(entry, given.restore)]
-    state.apply(facts)
+    state.apply(facts, entry.seq)
+    history.apply(facts, entry.seq)
     if (!isShown) continue
-    history.apply(facts)
-    visible.apply(facts)
+    visible.apply(facts, entry.seq)
     if (entry.redacted !== undefined && entry.kind !== 'turn-start') isRedacted = true
   }
   for (const { id, item } of given.context) history.stage({ kind: 'item', id, item })

@@ -43,6 +43,13 @@ export interface PreparedRequest extends Pick<ModelCall, 'upTo' | 'budget' | 'sh
   readonly context: readonly { readonly id: string; readonly item: HistoryItem }[]
 }
 
+/** A request that is not made to fit yet. */
+export interface MeasuredRequest {
+  readonly tokens: number
+  /** Gives the items that it shows, by those of the history. */
+  readonly shown: HistoryBudget['shown']
+}
+
 /**
  * The request that the executor sends: as much of the history as the budget allows. It only grows: memories and
  * retrievables of middleware become part of the history, before the message of the turn.
@@ -57,7 +64,7 @@ export class TurnRequest {
   tools: ToolRegistry
   readonly #parts: RequestParts
   readonly #renderContext: ReturnType<typeof contextRenderer>
-  readonly #budget: HistoryBudget | undefined
+  #budget: HistoryBudget | undefined
   readonly #places = new Map<HistoryItem, number>()
   #counted = 0
   /** The texts of context that was dropped. */
@@ -69,7 +76,7 @@ export class TurnRequest {
   #report: BudgetReport | undefined
 
   constructor(parts: RequestParts) {
-    const { history, presentation, budget, state } = parts
+    const { history, presentation } = parts
     this.#parts = parts
     this.history = history
     this.#renderContext = contextRenderer(presentation.key)
@@ -77,10 +84,16 @@ export class TurnRequest {
     this.instructions = instructionsText(parts.instructions)
     this.#showShed()
     this.tools = parts.visible.tools
+    this.#budget = this.#newBudget()
+  }
+
+  #newBudget(): HistoryBudget | undefined {
+    const { history, budget, counts, presentation } = this.#parts
     // What earlier requests have shed stays out, also without a budget.
-    const isWhole = state.shed.handles.size + state.shed.dropped.size === 0
-    if (budget === undefined && isWhole && !parts.counts) return
-    this.#budget = new HistoryBudget({
+    const isWhole =
+      history.handles.size === 0 && !history.items.some((_, at) => history.isDropped(at))
+    if (budget === undefined && isWhole && !counts) return undefined
+    return new HistoryBudget({
       limit: budget?.maxTokens ?? Number.POSITIVE_INFINITY,
       count: textCounter(budget?.encoding),
       handleOf: (call) => presentation.handle(call),
@@ -88,10 +101,35 @@ export class TurnRequest {
   }
 
   #showShed(): void {
-    const { state, visible, history } = this.#parts
-    const { handles, dropped } = state.shed
-    for (const id of handles) visible.showHandle(id)
-    visible.hide([...dropped].flatMap((place) => callIds(history.items[place])))
+    const { visible, history } = this.#parts
+    for (const id of history.handles) visible.showHandle(id)
+    visible.hide(history.items.flatMap((item, at) => (history.isDropped(at) ? callIds(item) : [])))
+  }
+
+  /** Counts again from the first item on: a summary took the place of some. */
+  restart(): void {
+    this.#places.clear()
+    this.#counted = 0
+    this.#budget = this.#newBudget()
+    this.items = this.history.items
+  }
+
+  /** The next request as it is before anything is shed for it; undefined unless requests are counted. */
+  async measure(output: JsonObject | undefined): Promise<MeasuredRequest | undefined> {
+    const { history, memories, retrievables } = this
+    if (this.#budget === undefined) return undefined
+    await history.render()
+    await this.#count(this.#budget)
+    const { pieces } = this.#renderContext({ memories, retrievables })
+    const tokens = await this.#budget.measure(this.#with(this.#unseen(pieces), output))
+    return { tokens, shown: this.#budget.shown.bind(this.#budget) }
+  }
+
+  /** What goes with the history. */
+  #with(context: readonly ContextPiece[], output: JsonObject | undefined) {
+    const { instructions } = this
+    const tools = definitionsOf(this.#parts.visible.tools)
+    return { instructions, tools, context, ...(output && { output }) }
   }
 
   /** Updates the request before an iteration; gives a reason to stop if it does not fit the budget. */
@@ -171,7 +209,11 @@ export class TurnRequest {
     const items = pieces.map(contextItem)
     const isBefore = history.endsInMessage
     for (const [at, item] of items.entries()) {
-      const fact: Fact = { kind: 'item', id: (pieces[at] as ContextPiece).id, item }
+      const fact: Fact & { kind: 'item' } = {
+        kind: 'item',
+        id: (pieces[at] as ContextPiece).id,
+        item,
+      }
       history.stage(fact)
       this.#facts.push(fact)
     }
@@ -179,7 +221,7 @@ export class TurnRequest {
     if (this.#budget && isBefore) {
       await this.#budget.prepend(items)
       this.#counted += items.length
-      for (const [place, item] of history.items.entries()) this.#places.set(item, place)
+      for (const [at, item] of history.items.entries()) this.#places.set(item, history.base + at)
     } else if (this.#budget) await this.#count(this.#budget)
   }
 
@@ -189,8 +231,7 @@ export class TurnRequest {
     output: JsonObject | undefined,
   ): Promise<FittedRequest> {
     const { visible } = this.#parts
-    const request = { instructions: this.instructions, tools: definitionsOf(this.tools), context }
-    const fitted = await budget.fit({ ...request, ...(output && { output }) })
+    const fitted = await budget.fit(this.#with(context, output))
     const { report } = fitted
     this.items = fitted.items
     // The model needs tools to read a handle, until it is dropped.
@@ -207,17 +248,21 @@ export class TurnRequest {
   }
 
   async #count(budget: HistoryBudget): Promise<void> {
-    const { items } = this.history
-    const { shown, shed } = this.#parts.state
+    const { items, handles, summary } = this.history
+    const { shown } = this.#parts.state
     for (; this.#counted < items.length; this.#counted++) {
       const item = items[this.#counted] as HistoryItem
-      this.#places.set(item, this.#counted)
-      if (shed.dropped.has(this.#counted)) {
+      this.#places.set(item, this.history.base + this.#counted)
+      if (summary !== undefined && this.#counted === 0) {
+        await budget.pin(item)
+        continue
+      }
+      if (this.history.isDropped(this.#counted)) {
         budget.skip(item)
         continue
       }
       const call = item.type === 'call' ? shown.get(item.id) : undefined
-      const isHandle = item.type === 'call' && shed.handles.has(item.id)
+      const isHandle = item.type === 'call' && handles.has(item.id)
       await budget.append(item, call, { message: messageAfter(items, this.#counted), isHandle })
     }
     this.items = budget.items

@@ -3,6 +3,7 @@ import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { isArtifact } from '../../spool/artifact.ts'
+import type { Summary } from '../../store/entry.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { ToolRegistry } from '../../tools/tool-registry.ts'
 import { shownId } from '../log/call-state.ts'
@@ -40,32 +41,56 @@ export class VisibleCalls {
     this.#forged = undefined
   }
 
-  apply(facts: readonly Fact[]): void {
-    for (const fact of facts) {
-      if (fact.kind === 'settlement') this.#add(fact.record)
-      else if (fact.kind === 'call') this.#placeOf(fact.call.item.id)
-      else if (fact.kind === 'item') this.#placeOf(fact.id)
+  apply(facts: readonly Fact[], seq: number): void {
+    for (const [at, fact] of facts.entries()) {
+      if (fact.kind === 'settlement') this.#add(fact.record, seq + at)
+      else if (fact.kind === 'call') this.#placeOf(fact.call.item.id, seq + at)
+      else if (fact.kind === 'item') this.#placeOf(fact.id, seq + at)
+      else if (fact.kind === 'summary') this.#summarise(fact.summary)
     }
   }
 
-  /** The place of a call among those that were asked for. Imported calls have the place of their record. */
-  #placeOf(id: string): number {
+  /** The entry in which a call was asked for. Imported calls have that of their record. */
+  #placeOf(id: string, seq: number): number {
     const known = this.#places.get(id)
     if (known !== undefined) return known
-    this.#places.set(id, this.#places.size)
-    return this.#places.size - 1
+    this.#places.set(id, seq)
+    return seq
+  }
+
+  /** Requests no longer show the calls that a summary covers. Artifact tools still read those that it lists. */
+  #summarise({ upTo, calls, handles }: Summary): void {
+    const listed = new Set(calls)
+    const isCovered = (call: ToolCall) => this.#placeOf(shownId(call), 0) <= upTo
+    this.#shown = this.#shown.filter((call) => !isCovered(call))
+    this.#artifacts = this.#artifacts.filter((call) => !isCovered(call) || listed.has(call.id))
+    const readable = new Set(this.#artifacts.filter(isCovered).map(shownId))
+    for (const [id, seq] of this.#places) {
+      if (seq > upTo) continue
+      if (!readable.has(id)) this.#places.delete(id)
+      this.#handles.delete(id)
+    }
+    if (handles) for (const id of readable) this.showHandle(id)
+  }
+
+  /** The calls up to an entry whose results artifact tools can read, and whether a request shows one as a handle. */
+  readable(upTo: number): { readonly calls: readonly string[]; readonly hasHandle: boolean } {
+    const covered = this.#artifacts.filter((call) => this.#placeOf(shownId(call), 0) <= upTo)
+    const hasHandle = covered.some((call) => this.#handles.has(shownId(call)))
+    return { calls: covered.map(({ id }) => id), hasHandle }
   }
 
   /** Calls that run side by side settle in any order. */
   #insert(calls: ToolCall[], record: ToolCall): void {
-    const place = this.#placeOf(shownId(record))
-    const isBefore = (call: ToolCall) => this.#placeOf(shownId(call)) <= place
+    const place = this.#placeOf(shownId(record), 0)
+    const isBefore = (call: ToolCall) => this.#placeOf(shownId(call), 0) <= place
     calls.splice(calls.findLastIndex(isBefore) + 1, 0, record)
     if (calls.length > VISIBLE_CALLS) calls.shift()
   }
 
-  #add(record: ToolCall): void {
+  #add(record: ToolCall, seq: number): void {
     if (this.#hidden.has(shownId(record))) return
+    this.#placeOf(shownId(record), seq)
     this.#insert(this.#shown, record)
     // Answers of artifact tools do not count, so that a long search never pushes out its own subject.
     if (!holdsArtifacts(record) || record.fromArtifactTool) return

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import type { HistoryItem } from '../src/records/history-item.ts'
+import { resultText } from '../src/records/result-text.ts'
+import { spokenText } from '../src/records/spoken-text.ts'
+import type { EntryOf, Summary } from '../src/store/entry.ts'
+import { memoryStore } from '../src/store/memory/memory-store.ts'
+import type { Store } from '../src/store/store.ts'
+import { eventRecorder } from '../src/testing/event-recorder.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
+import type { SummaryRequest } from '../src/turn/compact/compaction.ts'
+import { modelSummary } from '../src/turn/compact/model-summary.ts'
+import { TurnRunner } from '../src/turn/turn-runner.ts'
+import { sampleTool } from './turn-samples.ts'
+
+async function summaries(store: Store): Promise<readonly EntryOf<'summary'>[]> {
+  const found: EntryOf<'summary'>[] = []
+  for await (const entry of store.entries('c')) if (entry.kind === 'summary') found.push(entry)
+  return found
+}
+
+const textsOf = (items: readonly HistoryItem[]) =>
+  items.map((item) => (item.type === 'message' ? spokenText(item.parts) : item.type))
+
+const long = (word: string) => `${word} `.repeat(100).trim()
+
+/** What was said in some turns. */
+const turns = (...numbers: readonly number[]) =>
+  numbers.flatMap((turn) => [long(`question${turn}`), long(`answer${turn}`)])
+
+/** Answers every request with a long text, and keeps what it was asked. */
+const talker = (turns: number) =>
+  scriptedModel(Array.from({ length: turns }, (_, at) => [{ text: long(`answer${at + 1}`) }]))
+
+describe('compaction', () => {
+  it('replaces all turns but the newest by a summary in an envelope', async () => {
+    const store = memoryStore()
+    const asked: SummaryRequest[] = []
+    const summarise = (request: SummaryRequest) => {
+      asked.push(request)
+      return `Summary ${asked.length}.`
+    }
+    const model = talker(6)
+    const compact = { at: 1_500, keepTurns: 2, summarise }
+    const runner = new TurnRunner({ model, store, compact })
+    const context = { user: 'ann' }
+    for (let turn = 1; turn <= 6; turn++) {
+      await runner.run({ conversation: 'c', message: long(`question${turn}`), context })
+    }
+    const found = await summaries(store)
+    expect(found.map(({ data }) => data)).toMatchObject([
+      { text: 'Summary 1.', trust: 'first-party', calls: [] },
+      { text: 'Summary 2.', trust: 'first-party', calls: [] },
+    ] satisfies Partial<Summary>[])
+    expect(
+      asked.map(({ items, previous, context: told }) => [textsOf(items), previous, told]),
+    ).toEqual([
+      [turns(1, 2), undefined, context],
+      [turns(3, 4), 'Summary 1.', context],
+    ])
+    const last = textsOf(model.requests.at(-1)?.items ?? [])
+    expect(last).toEqual([
+      expect.stringMatching(/<\S+ role="summary" trust="first-party" id=[^]*\nSummary 2\.\n/),
+      ...turns(5),
+      long('question6'),
+    ])
+  })
+
+  it('cuts through a long turn between two responses, and keeps the messages of the turn', async () => {
+    const store = memoryStore()
+    const steps = Array.from({ length: 12 }, (_, at) => [{ call: 'look', args: { q: `${at}` } }])
+    const model = scriptedModel([...steps, [{ text: 'done' }], [{ text: 'ok' }]])
+    const look = sampleTool('look', ({ q }) => long(`found${q}`), { inline: true })
+    const covered: (readonly string[])[] = []
+    const compact = {
+      at: 1_500,
+      summarise: ({ items }: SummaryRequest) => {
+        covered.push(textsOf(items))
+        return `Summary ${covered.length}.`
+      },
+    }
+    const given = { store, tools: [look], compact }
+    await new TurnRunner({ ...given, model }).run({ conversation: 'c', message: 'Look around.' })
+    expect(covered[0]).toEqual(['Look around.', 'call', 'call', 'call', 'call'])
+    const last = textsOf(model.requests.at(-1)?.items ?? [])
+    expect(last.slice(0, 3)).toEqual([
+      expect.stringContaining('Summary 2.'),
+      'Look around.',
+      'call',
+    ])
+    // The next turn covers the message too.
+    const next = new TurnRunner({ ...given, model, compact: { ...compact, at: 600, keepTurns: 1 } })
+    await next.run({ conversation: 'c', message: 'Thanks.' })
+    expect(covered.at(-1)?.[0]).toBe('Look around.')
+    expect(textsOf(model.requests.at(-1)?.items ?? [])).toEqual([
+      expect.stringContaining('Summary 3.'),
+      'Thanks.',
+    ])
+    expect(await store.verify({ conversation: 'c' })).toMatchObject({ ok: true })
+  })
+
+  it('leaves the results of covered calls readable, after a reload too', async () => {
+    const store = memoryStore()
+    const log = sampleTool('read_log', () => 'alpha\nbeta\ngamma', { trust: 'third-party' })
+    const compact = { at: 300, keepTurns: 1, summarise: () => 'The log is call-1.' }
+    const ask = (args: object) => [{ call: 'artifact_grep', args }]
+    const runner = (...steps: Parameters<typeof scriptedModel>[0][number][]) => {
+      const model = scriptedModel(steps)
+      return { model, runner: new TurnRunner({ model, store, tools: [log], compact }) }
+    }
+    const first = runner([{ call: 'read_log', id: 'call-1' }], [{ text: long('I see.') }])
+    await first.runner.run({ conversation: 'c', message: 'Read.' })
+    const second = runner(ask({ callId: 'call-1', pattern: 'beta' }), [{ text: 'ok' }])
+    const outcome = await second.runner.run({ conversation: 'c', message: 'Grep.' })
+    expect(outcome.toolCalls.map((call) => resultText(call))).toEqual(['1: beta'])
+    const [{ data: summary } = { data: undefined }] = await summaries(store)
+    expect(summary).toMatchObject({ calls: ['call-1'], handles: true, trust: 'third-party' })
+    const third = runner(ask({ callId: 'call-1', pattern: 'gamma' }), [{ text: 'ok' }])
+    const later = await third.runner.run({ conversation: 'c', message: 'Again.' })
+    expect(later.toolCalls.map((call) => resultText(call))).toEqual(['2: gamma'])
+    // Everything is still there for people.
+    const { items } = await store.history({ conversation: 'c' })
+    expect(items[0]).toMatchObject({ role: 'user', content: { text: 'Read.' } })
+  })
+
+  it('counts its usage, and tells the feed and observers', async () => {
+    const store = memoryStore()
+    const usage = { inputTokens: 50, outputTokens: 5 }
+    const writer = scriptedModel([{ parts: [{ text: 'Short.' }], usage }])
+    const prices = { scripted: { input: 1_000_000, output: 2_000_000 } }
+    const compact = { at: 400, keepTurns: 1, summarise: modelSummary(writer) }
+    const runner = new TurnRunner({ model: talker(2), store, compact, prices })
+    const recorder = eventRecorder(runner)
+    await runner.run({ conversation: 'c', message: long('one') })
+    const handle = runner.run({ conversation: 'c', message: long('two') })
+    const told: string[] = []
+    for await (const { type } of handle) told.push(type)
+    expect((await handle).usage).toMatchObject({ inputTokens: 50, outputTokens: 5, cost: 60 })
+    expect(told.filter((type) => type === 'summary')).toEqual(['summary'])
+    const [entry] = await summaries(store)
+    expect(entry?.data).toMatchObject({ text: 'Short.', usage, cost: 60 })
+    expect(recorder.of('summary')).toEqual([entry?.data])
+    const [request] = writer.requests
+    expect(textsOf(request?.items ?? [])[0]).toContain(`[user]\n${long('one')}`)
+  })
+
+  it('tries a summary that fails again, and continues without one', async () => {
+    const store = memoryStore()
+    let tries = 0
+    const summarise = () => {
+      tries++
+      throw new Error('Busy.')
+    }
+    const compact = { at: 400, keepTurns: 1, summarise }
+    const testing = { sleep: async () => {} }
+    const runner = new TurnRunner({ model: talker(2), store, compact, testing })
+    const recorder = eventRecorder(runner)
+    await runner.run({ conversation: 'c', message: long('one') })
+    const outcome = await runner.run({ conversation: 'c', message: long('two') })
+    expect(outcome.status).toBe('completed')
+    expect(tries).toBe(3)
+    expect(recorder.of('warning')).toMatchObject([
+      { code: 'COMPACTION_FAILED', message: expect.stringContaining('Busy.') },
+    ])
+    expect(await summaries(store)).toEqual([])
+  })
+
+  it('ends with the turn', async () => {
+    const store = memoryStore()
+    const abort = new AbortController()
+    const summarise = ({ signal }: SummaryRequest) => {
+      abort.abort()
+      expect(signal.aborted).toBe(true)
+      return new Promise<never>(() => {})
+    }
+    const compact = { at: 400, keepTurns: 1, summarise }
+    const runner = new TurnRunner({ model: talker(2), store, compact })
+    await runner.run({ conversation: 'c', message: long('one') })
+    const { signal } = abort
+    const outcome = await runner.run({ conversation: 'c', message: long('two'), signal })
+    expect(outcome.status).toBe('aborted')
+    expect(await summaries(store)).toEqual([])
+  })
+
+  it('is refused above the budget', () => {
+    const compact = { at: 701, summarise: () => '' }
+    expect(() => new TurnRunner({ model: talker(1), compact, budget: { maxTokens: 700 } })).toThrow(
+      /`compact.at` of `TurnRunner` is more than `budget.maxTokens`/,
+    )
+  })
+
+  it('travels in an export, and no longer counts as trusted', async () => {
+    const store = memoryStore()
+    const compact = { at: 1_500, summarise: () => 'So far.' }
+    const runner = new TurnRunner({ model: talker(4), store, compact })
+    for (let turn = 1; turn <= 4; turn++) {
+      await runner.run({ conversation: 'c', message: long(`question${turn}`) })
+    }
+    const lines: string[] = []
+    for await (const line of store.export('c')) lines.push(line)
+    const other = memoryStore()
+    await other.import(lines)
+    const [{ data: summary } = { data: undefined }] = await summaries(other)
+    expect(summary).toMatchObject({ text: 'So far.', trust: 'third-party' })
+    const model = scriptedModel([[{ text: 'ok' }]])
+    await new TurnRunner({ model, store: other }).run({ conversation: 'c', message: 'Go on.' })
+    expect(textsOf(model.requests[0]?.items ?? [])).toEqual([
+      expect.stringContaining('role="summary" trust="third-party"'),
+      ...turns(3, 4),
+      'Go on.',
+    ])
+  })
+})

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { wireModel } from '../src/model/wire-model.ts'
+import { anthropicMessagesProvider } from '../src/providers/anthropic/definition.ts'
 import type { HistoryItem } from '../src/records/history-item.ts'
 import { resultText } from '../src/records/result-text.ts'
 import { spokenText } from '../src/records/spoken-text.ts'
@@ -10,6 +12,7 @@ import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { SummaryRequest } from '../src/turn/compact/compaction.ts'
 import { modelSummary } from '../src/turn/compact/model-summary.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
+import { requestOf } from '../src/wire/request-of.ts'
 import { sampleTool } from './turn-samples.ts'
 
 async function summaries(store: Store): Promise<readonly EntryOf<'summary'>[]> {
@@ -28,8 +31,8 @@ const turns = (...numbers: readonly number[]) =>
   numbers.flatMap((turn) => [long(`question${turn}`), long(`answer${turn}`)])
 
 /** Answers every request with a long text, and keeps what it was asked. */
-const talker = (turns: number) =>
-  scriptedModel(Array.from({ length: turns }, (_, at) => [{ text: long(`answer${at + 1}`) }]))
+const talker = (length: number) =>
+  scriptedModel(Array.from({ length }, (_, at) => [{ text: long(`answer${at + 1}`) }]))
 
 describe('compaction', () => {
   it('replaces all turns but the newest by a summary in an envelope', async () => {
@@ -208,5 +211,43 @@ describe('compaction', () => {
       ...turns(3, 4),
       'Go on.',
     ])
+  })
+
+  it('shows the same after a restart, and every request can be proven', async () => {
+    const store = memoryStore()
+    const bodies: object[] = []
+    let answers = 0
+    const send = async (body: object) => {
+      bodies.push(body)
+      const text = { type: 'text', text: long('answer') }
+      const call = { type: 'tool_use', id: `toolu_${answers}`, name: 'look', input: {} }
+      const block = answers++ % 3 === 2 ? text : call
+      const stop = { stop_reason: block === text ? 'end_turn' : 'tool_use', stop_sequence: null }
+      const usage = { input_tokens: 10, output_tokens: 2 }
+      const whole = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude' }
+      return { payload: { ...whole, content: [block], ...stop, usage } }
+    }
+    const params = { max_tokens: 99 }
+    const settings = { model: 'claude', params, stream: false, send }
+    const model = wireModel(anthropicMessagesProvider, settings)
+    const look = sampleTool('look', () => `line\n`.repeat(300), { inline: false })
+    const budget = { maxTokens: 3_000 }
+    const compact = { at: 2_800, keepTurns: 1, summarise: () => 'They look around.' }
+    for (let turn = 1; turn <= 12; turn++) {
+      // Each turn has a runner of its own, which knows nothing but the log.
+      const runner = new TurnRunner({ model, store, tools: [look], budget, compact })
+      await runner.run({ conversation: 'c', message: long(`question${turn}`) })
+    }
+    expect((await summaries(store)).length).toBeGreaterThan(2)
+    const calls: string[] = []
+    for await (const { kind, data } of store.entries('c')) {
+      if (kind === 'model-call') calls.push(data.id)
+    }
+    const rebuilt = await Promise.all(
+      calls.map((modelCall) => requestOf(store, { conversation: 'c', modelCall })),
+    )
+    expect(rebuilt.map(({ proven }) => proven)).toEqual(bodies.map(() => true))
+    expect(rebuilt.map(({ body }) => body)).toEqual(bodies)
+    expect(bodies.flatMap((body) => anthropicMessagesProvider.validate?.(body) ?? [])).toEqual([])
   })
 })

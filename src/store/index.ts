@@ -16,6 +16,7 @@ export type {
   RequestParts,
   StoredPrefix,
   StoredUsage,
+  Summary,
   TurnEnd,
   TurnStart,
 } from './entry.ts'
@@ -29,6 +30,7 @@ export type {
   FeedProgress,
   FeedStamp,
   FeedStoredMessage,
+  FeedSummary,
   FeedThought,
   FeedToolCall,
   FeedToolInput,

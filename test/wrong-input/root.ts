@@ -27,6 +27,7 @@ import { ArtifactTool } from '../../src/tools/artifact-tool.ts'
 import { inputRequired, linkRequired } from '../../src/tools/person-request.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { ToolRegistry } from '../../src/tools/tool-registry.ts'
+import { modelSummary } from '../../src/turn/compact/model-summary.ts'
 import { modelExecutor } from '../../src/turn/executor/model-executor.ts'
 import { subAgent } from '../../src/turn/nested/sub-agent.ts'
 import { RUNNER } from './turns.ts'
@@ -116,6 +117,16 @@ export const ROOT: Readonly<Record<string, readonly WayIn[]>> = {
       'fallbackModel(models, { on })',
       (on) => fallbackModel([scripted], { on }),
       'function',
+      'undefined',
+    ),
+  ],
+  modelSummary: [
+    way('modelSummary', (model) => modelSummary(model)),
+    way('modelSummary(model, options)', (options) => modelSummary(scripted, options), ...OPTIONS),
+    way(
+      'modelSummary(model, { instructions })',
+      (instructions) => modelSummary(scripted, { instructions }),
+      'text',
       'undefined',
     ),
   ],

@@ -74,6 +74,7 @@ const OPTIONS: typeof INPUT = {
   concurrency: ['undefined', 'number'],
   timeoutMs: ['undefined', 'number'],
   budget: ['undefined'],
+  compact: ['undefined'],
   policy: ['undefined'],
   conversationSecret: ['undefined'],
   secrets: ['undefined', 'function'],

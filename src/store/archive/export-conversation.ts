@@ -98,7 +98,8 @@ function travelling(entry: Entry, leftOut: readonly number[]): Travelling | unde
 }
 
 /** A summary that counts entries as the file does. Its place is that of a history which is not exported whole. */
-function renumbered({ place: _, ...summary }: Summary, leftOut: readonly number[]): Summary {
+function renumbered(data: Summary, leftOut: readonly number[]): Summary {
+  const { place: _, ...summary } = data
   const inFile = (seq: number) => {
     const after = leftOut.findIndex((left) => left > seq)
     return seq - (after === -1 ? leftOut.length : after)

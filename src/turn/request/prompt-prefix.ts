@@ -48,6 +48,9 @@ export class PromptPrefix {
           this.#remember(fact.modelCall.prefix)
           this.#causes.clear()
           break
+        case 'summary':
+          this.#causes.add('compaction')
+          break
         case 'settlement':
           if (fact.record.supersedes !== undefined) this.#causes.add('edit')
           break

@@ -28,7 +28,7 @@ export const layers: LayerTable = {
     ['prompt'],
     ['turn'],
   ],
-  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'testing', 'cli'],
+  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'mcp', 'testing', 'cli'],
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // The rules for Claude's thinking are the same on Bedrock.
@@ -69,6 +69,7 @@ export const layers: LayerTable = {
     'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
     'providers/gemini/interactions': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/openai': ['.', 'chat', 'responses'],
+    mcp: ['client', 'server', '.'],
     testing: ['.', 'store', 'model', 'loopback'],
     cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],
   },
@@ -80,6 +81,7 @@ export const neverFromRoot = [
   '@anthropic-ai/*',
   '@aws-sdk/*',
   '@google/*',
+  '@modelcontextprotocol/*',
   '@azure/*',
   '@azure-rest/*',
   'libsql',

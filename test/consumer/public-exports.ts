@@ -180,6 +180,19 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ToolTape',
     ],
   },
+  'bobbin-adk/mcp': {
+    values: ['mcpClient', 'mcpTools'],
+    types: [
+      'McpAddress',
+      'McpAnnotations',
+      'McpCommand',
+      'McpProblem',
+      'McpServerConfig',
+      'McpToolInfo',
+      'McpTools',
+      'McpToolsOptions',
+    ],
+  },
   'bobbin-adk/ui': {
     values: [
       'approvalsOf',

@@ -39,6 +39,7 @@ import {
 import { requestOf, type WireApi, wire } from '../../src/wire/index.ts'
 
 import { providers } from '../../src/wire/providers.ts'
+import { MCP } from './mcp.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'
 
 const call = { type: 'call', id: 'a', tool: 'a', args: {}, wire: {}, executedBy: 'runner' } as const
@@ -275,6 +276,7 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   ],
   spoolConformance: [way('spoolConformance', spoolConformance, 'function')],
   storeConformance: [way('storeConformance', storeConformance, 'function')],
+  ...MCP,
   uiMessageResponse: [
     way('uiMessageResponse', (feed) => uiMessageResponse(feed)),
     way(

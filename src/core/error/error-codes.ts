@@ -223,6 +223,17 @@ export interface ErrorData {
   E_INVALID_TURN_INPUT: InvalidField
   /** The executor returned an invalid decision; none of its calls were run. */
   E_INVALID_EXECUTOR_DECISION: InvalidField
+  /**
+   * A handler does not know whether its call took effect: it lost the answer of the service that it called. Throw it
+   * from a handler, and the call is settled as in doubt and not repeated.
+   */
+  E_EFFECT_UNKNOWN: { readonly tool: string }
+  /** An MCP server cannot be reached, or the connection to it was lost. The message says why. */
+  E_MCP_UNAVAILABLE: { readonly reason: string }
+  /** An MCP server offers or answers what cannot be used. The rule says what. */
+  E_MCP_INVALID: { readonly rule: string }
+  /** An MCP server changed a tool after it was offered. Its new definition counts from the next turn. */
+  E_MCP_CHANGED: { readonly tool: string }
   /** Turns are nested deeper than they may be. */
   E_NESTED_TOO_DEEP: { readonly limit: number }
   /** A test's script was not followed: something unexpected was asked for, or something was left over. */

@@ -111,6 +111,7 @@ export class Attempt {
     const where = this.#hasReturned ? 'output' : 'handler'
     events.error(cleanError(thrown, output.text), where, call.item.id)
     if (inner?.hasDoubts) return doubtfulEnd(results.text)
+    if (isBobbinError(thrown, 'E_EFFECT_UNKNOWN')) return ANSWER_LOST
     // The model must not take a call that took effect for one that did not.
     if (!this.#hasReturned || tool.effect === 'read') return end
     return {
@@ -233,6 +234,14 @@ export const IN_DOUBT: CallEnd = {
   settlement: 'in-doubt',
   results: new Tokenizable(
     `In doubt: the process that ran this call ended before it reported. ${EFFECT_UNKNOWN}`,
+  ),
+}
+
+/** The end of a call whose handler lost the answer of the service that it called. Its own words have less trust. */
+const ANSWER_LOST: CallEnd = {
+  settlement: 'in-doubt',
+  results: new Tokenizable(
+    `In doubt: this call was sent, and the answer to it was lost. ${EFFECT_UNKNOWN}`,
   ),
 }
 

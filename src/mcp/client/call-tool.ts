@@ -1,0 +1,209 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { ToolContext, ToolOutput } from '../../tools/tool-context.ts'
+import type { Effect } from '../../tools/tool-options.ts'
+import type { Connection } from './connection.ts'
+import { type ContentScope, contentOutput } from './content.ts'
+import type { Definition } from './definition.ts'
+import { type Fate, fateOf, linksOf } from './fate.ts'
+import { Flight, type Flights, type Landing } from './flights.ts'
+import { progressTo } from './progress.ts'
+import { nextQuestion, type Questions, questionsOf, readQuestions } from './questions.ts'
+import { isJsonObject } from './safe-schema.ts'
+import { shownBriefly } from './stranger-text.ts'
+import type { ToolList } from './tool-list.ts'
+
+/** One server, for the calls of its tools. */
+export interface ServerScope extends ContentScope {
+  readonly connection: Connection
+  readonly list: ToolList
+  readonly flights: Flights
+}
+
+/** How often a call is tried, if it may be. */
+const TRIES = 3
+/** How often a server may ask to be called again with its own state alone. */
+const MAX_ROUNDS = 8
+/** The longest time that a timer takes: the runner limits the call. */
+const NO_LIMIT = 2 ** 31 - 1
+/** Under this name the server gets the key that all attempts at a call share. */
+const IDEMPOTENCY_KEY = 'bobbin-adk/idempotency-key'
+
+/** The handler of a server's tool. */
+export async function callTool(
+  server: ServerScope,
+  definition: Definition,
+  effect: Effect,
+  args: JsonObject,
+  ctx: ToolContext,
+): Promise<ToolOutput> {
+  const given = ctx.input && questionsOf(ctx.input)
+  const open = given && nextQuestion(server.connection.name, given)
+  if (open !== undefined) return open
+  const call = new Call(server, definition, effect, args, ctx)
+  if (given?.parked !== undefined) return call.resume(given, given.parked)
+  if (effect !== 'read') await server.list.requireSame(definition, ctx.signal)
+  return call.run(given)
+}
+
+class Call {
+  readonly #server: ServerScope
+  readonly #definition: Definition
+  readonly #effect: Effect
+  readonly #args: JsonObject
+  readonly #ctx: ToolContext
+
+  constructor(
+    server: ServerScope,
+    definition: Definition,
+    effect: Effect,
+    args: JsonObject,
+    ctx: ToolContext,
+  ) {
+    this.#server = server
+    this.#definition = definition
+    this.#effect = effect
+    this.#args = args
+    this.#ctx = ctx
+  }
+
+  /** Sends the call. It is sent again only if nothing was sent, or if it is a `read` and its answer was lost. */
+  async run(given: Questions | undefined): Promise<ToolOutput> {
+    const { connection } = this.#server
+    const { signal } = this.#ctx
+    let questions = given
+    let rounds = 0
+    for (let tries = 1; ; tries += 1) {
+      const client = await connection.client(signal)
+      const free = await connection.slots.take(signal)
+      try {
+        const flight = new Flight((inside) => this.#request(client, questions, inside))
+        const next = await this.#output(await this.#landing(flight))
+        if (!isAgain(next)) return next
+        questions = next.again
+        rounds += 1
+      } catch (error) {
+        if (!(error instanceof RequestFailed)) throw error
+        const { fate } = error
+        if (fate === 'lost' || fate === 'not-sent') connection.lost(client)
+        const mayRepeat = fate === 'not-sent' || (fate === 'lost' && this.#effect === 'read')
+        if (!mayRepeat || tries === TRIES) throw this.#end(error)
+      } finally {
+        free()
+      }
+      if (rounds > MAX_ROUNDS) {
+        throw new Error(`The server wanted the same call more than ${MAX_ROUNDS} times.`)
+      }
+    }
+  }
+
+  /** Continues a call that waited in this process for an answer. */
+  async resume({ answers }: Questions, name: string): Promise<ToolOutput> {
+    const flight = this.#server.flights.take(name)
+    const [answer] = Object.values(answers)
+    if (flight === undefined || answer === undefined) {
+      throw this.#lost('the session that asked has ended')
+    }
+    try {
+      flight.answer(answer)
+      const next = await this.#output(await this.#landing(flight))
+      if (!isAgain(next)) return next
+    } catch (error) {
+      throw error instanceof RequestFailed ? this.#end(error) : error
+    }
+    throw this.#lost('the server wanted the call again')
+  }
+
+  #request(client: Client, questions: Questions | undefined, signal: AbortSignal) {
+    const { name, rawInput } = this.#definition
+    const { answers, requestState } = questions ?? {}
+    const hasAnswers = answers !== undefined && Object.keys(answers).length > 0
+    const params = {
+      name,
+      arguments: this.#args,
+      _meta: { [IDEMPOTENCY_KEY]: this.#ctx.idempotencyKey },
+      ...(requestState !== undefined && { requestState }),
+      ...(hasAnswers && { inputResponses: answers }),
+    }
+    return client.callTool(params, {
+      signal,
+      timeout: NO_LIMIT,
+      onprogress: progressTo(this.#ctx),
+      allowInputRequired: true,
+      // With a definition the client neither sends a refused call again nor compiles the output schema.
+      toolDefinition: { name, inputSchema: rawInput as { type: 'object' } },
+    })
+  }
+
+  /** Waits until a call on its way has its result, or its server asks something. */
+  async #landing(flight: Flight): Promise<Landing> {
+    const { flights } = this.#server
+    const { signal } = this.#ctx
+    try {
+      return await flights.during(flight, () => flight.landed(signal))
+    } catch (error) {
+      // An abort comes as a time-out of the client: look at the own signal.
+      signal.throwIfAborted()
+      const links = linksOf(error)
+      if (links === undefined) throw new RequestFailed(fateOf(error), error)
+      return { result: { resultType: 'input_required', inputRequests: links } }
+    }
+  }
+
+  /** The output of a call, what a person must be asked, or that the server wants to be called again. */
+  async #output(landing: Landing): Promise<ToolOutput | Again> {
+    const { connection, flights } = this.#server
+    if ('flight' in landing) {
+      const parked = this.#ctx.idempotencyKey
+      flights.park(parked, landing.flight)
+      const questions = { requests: { asked: landing.request }, answers: {}, parked }
+      return nextQuestion(connection.name, questions)
+    }
+    const { result } = landing
+    if (!isJsonObject(result) || result['resultType'] !== 'input_required') {
+      return contentOutput(this.#definition, result, this.#ctx, this.#server)
+    }
+    const questions = readQuestions(result)
+    return nextQuestion(connection.name, questions) ?? new Again(questions)
+  }
+
+  /** The error of a call whose request failed for good. */
+  #end({ fate, cause }: RequestFailed): Error {
+    const text = shownBriefly(thrownText(cause), 2_000)
+    const { connection } = this.#server
+    if (fate === 'answered') return new Error(text, { cause })
+    if (fate === 'not-sent') return connection.unavailable(`The call was not sent: ${text}`, cause)
+    return this.#lost(text, cause)
+  }
+
+  #lost(why: string, cause?: unknown): BobbinError {
+    const { connection } = this.#server
+    if (this.#effect === 'read') return connection.unavailable(`The answer was lost: ${why}`, cause)
+    const tool = this.#definition.name
+    const message = `${connection.name}: the call was sent, and its answer was lost: ${why}`
+    return new BobbinError('E_EFFECT_UNKNOWN', message, { tool }, { cause })
+  }
+}
+
+/** The server wants the call again, with its own state and without an answer. */
+class Again {
+  readonly again: Questions
+
+  constructor(again: Questions) {
+    this.again = again
+  }
+}
+
+const isAgain = (value: unknown): value is Again => value instanceof Again
+
+/** A request that failed, apart from errors in what came back. */
+class RequestFailed extends Error {
+  readonly fate: Fate
+
+  constructor(fate: Fate, cause: unknown) {
+    super('The request failed.', { cause })
+    this.fate = fate
+  }
+}

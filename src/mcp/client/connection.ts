@@ -1,0 +1,154 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { brief } from '../../core/error/cut-text.ts'
+import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import { wrongInput } from '../../core/error/wrong-input.ts'
+import { hasMethods } from '../../core/options.ts'
+import { Slots } from './slots.ts'
+import { shownBriefly } from './stranger-text.ts'
+
+/** A connected client, or a function that opens one: only then can a lost connection be opened again. */
+export type ClientSource = Client | (() => Promise<Client>)
+
+const isClient = hasMethods('callTool', 'request', 'close', 'getServerVersion')
+
+/** Refuses what is not a client. */
+export function requireClient(value: unknown): Client {
+  if (isClient(value)) return value as Client
+  const rule =
+    'must be a connected client of `@modelcontextprotocol/client`, or a function that opens one'
+  throw wrongInput('mcpTools', 'client', rule)
+}
+
+/** How long opening may take. */
+const OPEN_MS = 30_000
+/** How often one call tries to open a connection. */
+const TRIES = 3
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 30_000
+
+/** The way to one server: opens the client, notices when it is lost, and limits how many calls run at once. */
+export class Connection {
+  readonly slots: Slots
+  readonly #open: (() => Promise<Client>) | undefined
+  readonly #onOpen: (client: Client) => void
+  #client: Client | undefined
+  #opening: Promise<Client> | undefined
+  #failures = 0
+  #isClosed = false
+  #name = 'MCP server'
+
+  constructor(source: ClientSource, concurrency: number, onOpen: (client: Client) => void) {
+    this.slots = new Slots(concurrency)
+    this.#onOpen = onOpen
+    if (typeof source === 'function') this.#open = source
+    else this.#use(source)
+  }
+
+  /** The name that the server gives itself: bounded and visible, and still a stranger's word. */
+  get name(): string {
+    return this.#name
+  }
+
+  /** The client, opened if need be. Waits longer after each failure. */
+  async client(signal: AbortSignal): Promise<Client> {
+    signal.throwIfAborted()
+    if (this.#client !== undefined) return this.#client
+    this.#opening ??= this.#reopen().finally(() => {
+      this.#opening = undefined
+    })
+    return orAborted(this.#opening, signal)
+  }
+
+  /** Tells that a client is of no use any more. */
+  lost(client: Client): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    if (this.#open !== undefined) client.close().catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const client = this.#client ?? (await this.#opening?.catch(() => undefined))
+    this.#client = undefined
+    await client?.close()
+  }
+
+  async #reopen(): Promise<Client> {
+    const open = this.#open
+    if (open === undefined) {
+      const wayOut =
+        'Pass `mcpTools` a function that opens a client, so that it can be opened again'
+      throw this.unavailable(`The connection was lost. ${wayOut}.`)
+    }
+    let problem: unknown
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      await pause(this.#failures)
+      if (this.#isClosed) throw this.unavailable('The tools of this server were closed.')
+      try {
+        const client = requireClient(await within(OPEN_MS, open()))
+        if (this.#isClosed) await client.close()
+        this.#failures = 0
+        return this.#use(client)
+      } catch (error) {
+        if (isBobbinError(error, 'E_INVALID_INPUT')) throw error
+        this.#failures += 1
+        problem = error
+      }
+    }
+    const why = brief(thrownText(problem), 500).replace(/\.$/, '')
+    throw this.unavailable(`The connection could not be opened: ${why}.`, problem)
+  }
+
+  unavailable(reason: string, cause?: unknown): BobbinError<'E_MCP_UNAVAILABLE'> {
+    const message = `${this.#name}: ${reason}`
+    return new BobbinError('E_MCP_UNAVAILABLE', message, { reason }, { cause })
+  }
+
+  #use(client: Client): Client {
+    this.#client = client
+    const name = client.getServerVersion()?.name
+    if (typeof name === 'string') this.#name = `MCP server \`${shownBriefly(name, 60)}\``
+    const before = client.onclose
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is not an event target
+    client.onclose = () => {
+      before?.()
+      if (this.#client === client) this.#client = undefined
+    }
+    this.#onOpen(client)
+    return client
+  }
+}
+
+/** Waits before the next try: not at all before the first, then longer each time, and not all clients at once. */
+async function pause(failures: number): Promise<void> {
+  if (failures === 0) return
+  const ms = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
+  await new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)))
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Waits for work that others wait for too, until the own signal aborts. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', leave, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

@@ -1,0 +1,123 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { BobbinError } from '../../core/error/error.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
+import { wrongInput } from '../../core/error/wrong-input.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { isJsonObject } from './safe-schema.ts'
+import { shownBriefly } from './stranger-text.ts'
+
+/** A server that is started as a process, in the form that most programs use. */
+export interface McpCommand {
+  readonly command: string
+  readonly args?: readonly string[]
+  /** Beside a few harmless variables such as `PATH`, the server gets only these. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** A server that is reached over HTTP. */
+export interface McpAddress {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly type?: 'http' | 'streamable-http'
+}
+
+/** One entry of `mcpServers`. */
+export type McpServerConfig = McpCommand | McpAddress
+
+const isTexts = (value: unknown): boolean =>
+  isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string')
+
+const isList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
+
+/** How much of a server's error output is kept for the message of a failure. */
+const MAX_STDERR = 2_000
+
+/**
+ * A function that opens a client for a server, for `mcpTools`. It speaks protocol 2026-07-28 where the server does,
+ * offers forms and links to a person, and limits the size of each message.
+ */
+export function mcpClient(server: McpServerConfig): () => Promise<Client> {
+  checkConfig(server)
+  return async () => {
+    const { Client: ClientClass, StreamableHTTPClientTransport } = await loadClient()
+    const client = new ClientClass(CLIENT_INFO, {
+      versionNegotiation: { mode: 'auto' },
+      inputRequired: { autoFulfill: false },
+      capabilities: { elicitation: { form: {}, url: {} } },
+    })
+    if ('url' in server) {
+      const { url, headers = {} } = server
+      const requestInit = { headers: { ...headers } }
+      const fetch = boundedFetch(globalThis.fetch)
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }))
+      return client
+    }
+    return startProcess(client, server)
+  }
+}
+
+const CLIENT_INFO = { name: 'bobbin-adk', version: '0.1.0' }
+
+async function startProcess(client: Client, server: McpCommand): Promise<Client> {
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  const { command, args = [], env, cwd } = server
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    // A server must not write to our terminal.
+    stderr: 'pipe',
+    ...(env && { env: { ...env } }),
+    ...(cwd !== undefined && { cwd }),
+  })
+  let said = ''
+  transport.stderr?.on('data', (chunk: Uint8Array) => {
+    said = (said + new TextDecoder().decode(chunk)).slice(-MAX_STDERR)
+  })
+  try {
+    await client.connect(transport)
+    return client
+  } catch (error) {
+    await transport.close().catch(() => undefined)
+    const words = said === '' ? '' : ` It wrote: ${shownBriefly(said, MAX_STDERR)}`
+    throw new Error(`\`${command}\` could not be started: ${thrownText(error)}.${words}`, {
+      cause: error,
+    })
+  }
+}
+
+async function loadClient() {
+  try {
+    return await import('@modelcontextprotocol/client')
+  } catch (cause) {
+    const name = '@modelcontextprotocol/client'
+    const message = `The \`${name}\` package was not found: run \`npm install ${name}\`.`
+    const reason = thrownText(cause)
+    throw new BobbinError('E_MCP_UNAVAILABLE', message, { reason }, { cause })
+  }
+}
+
+/** Refuses what is not the description of a server. */
+function checkConfig(server: unknown, of = 'mcpClient'): asserts server is McpServerConfig {
+  const given = isJsonObject(server) ? server : {}
+  const { command, args = [], env = {}, cwd = '', url, headers = {}, type = 'http' } = given
+  const refuse = (path: string, rule: string) => {
+    throw wrongInput(of, path, rule)
+  }
+  if (typeof command === 'string' && command !== '' && url === undefined) {
+    if (!isList(args)) refuse('args', 'must be a list of texts')
+    if (!isTexts(env)) refuse('env', 'must be an object of texts')
+    if (typeof cwd !== 'string') refuse('cwd', 'must be the path of a folder')
+    return
+  }
+  if (typeof url !== 'string' || !/^https?:$/.test(protocolOf(url)) || command !== undefined) {
+    refuse('server', 'must be `{ command, args, env }` or `{ url, headers }`')
+  }
+  if (!isTexts(headers)) refuse('headers', 'must be an object of texts')
+  if (type !== 'http' && type !== 'streamable-http') {
+    refuse('type', 'must be `http`: servers of other kinds cannot be reached')
+  }
+}
+
+const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '')

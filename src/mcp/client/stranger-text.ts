@@ -1,0 +1,10 @@
+import { brief, cutText } from '../../core/error/cut-text.ts'
+import { visibleText } from '../../text/visible-text.ts'
+
+/** A server's text for a prompt or a person: cut, and with every hidden character shown. */
+export const shownBriefly = (text: string, chars: number): string =>
+  // Shown characters take up to ten times their room; the first cut keeps a megabyte from being replaced.
+  brief(visibleText(cutText(text, chars + 1)), chars)
+
+/** Whether a text has characters that a reader would not see. */
+export const hidesSomething = (text: string): boolean => visibleText(text) !== text

@@ -1,0 +1,80 @@
+import { mcpClient, mcpTools } from '../../src/mcp/index.ts'
+import { serverWith } from '../mcp/wire-server.ts'
+import { type WayIn, way } from './values.ts'
+
+const toolsWith = (options: object) => mcpTools(serverWith([]).open, options)
+
+/** The public names of `bobbin-adk/mcp`. */
+export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
+  mcpTools: [
+    way('mcpTools', (client) => mcpTools(client)),
+    way('mcpTools(client, options)', (options) => toolsWith(options), 'undefined', 'object'),
+    way(
+      'mcpTools({ prefix })',
+      (prefix) => toolsWith({ prefix }),
+      'undefined',
+      'text',
+      'empty text',
+    ),
+    way('mcpTools({ trusted })', (trusted) => toolsWith({ trusted }), 'undefined', 'true'),
+    way('mcpTools({ trust })', (trust) => toolsWith({ trust }), 'undefined'),
+    way(
+      'mcpTools({ effects })',
+      (effects) => toolsWith({ effects }),
+      'undefined',
+      'object',
+      'date',
+      'map',
+    ),
+    way(
+      'mcpTools({ approval })',
+      (approval) => toolsWith({ approval }),
+      'undefined',
+      'true',
+      'function',
+    ),
+    way('mcpTools({ only })', (only) => toolsWith({ only }), 'undefined', 'list'),
+    way(
+      'mcpTools({ concurrency })',
+      (concurrency) => toolsWith({ concurrency }),
+      'undefined',
+      'number',
+    ),
+    way('mcpTools({ timeoutMs })', (timeoutMs) => toolsWith({ timeoutMs }), 'undefined', 'number'),
+  ],
+  mcpClient: [
+    way('mcpClient', mcpClient),
+    way('mcpClient({ command })', (command) => mcpClient({ command }), 'text'),
+    way(
+      'mcpClient({ command, args })',
+      (args) => mcpClient({ command: 'x', args }),
+      'undefined',
+      'list',
+    ),
+    way(
+      'mcpClient({ command, env })',
+      (env) => mcpClient({ command: 'x', env }),
+      'undefined',
+      'object',
+      'date',
+      'map',
+    ),
+    way(
+      'mcpClient({ command, cwd })',
+      (cwd) => mcpClient({ command: 'x', cwd }),
+      'undefined',
+      'text',
+      'empty text',
+    ),
+    way('mcpClient({ url })', (url) => mcpClient({ url })),
+    way(
+      'mcpClient({ url, headers })',
+      (headers) => mcpClient({ url: 'http://x', headers }),
+      'undefined',
+      'object',
+      'date',
+      'map',
+    ),
+    way('mcpClient({ url, type })', (type) => mcpClient({ url: 'http://x', type }), 'undefined'),
+  ],
+}

@@ -63,6 +63,13 @@ assert.deepEqual(
   items.map((item) => (ToolCall.isToolCall(item) ? item.tool : item.content?.text)),
   ['Log in.', 'login', 'Logged in.'],
 )
+
+// #region fork
+const branch = await discreet.fork(conversation, { to: 'another-way' })
+assert.deepEqual(branch.origin, { conversation, length: branch.length })
+const verified = await discreet.verify({ conversation: branch.id })
+assert.equal(verified.ok, true)
+// #endregion fork
 const kept = []
 for await (const entry of discreet.entries(conversation)) kept.push(JSON.stringify(entry))
 assert.match(kept.join('\n'), /"user":"ada"/)

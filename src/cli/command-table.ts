@@ -39,6 +39,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/conversations.ts')).conversations,
   },
   {
+    name: 'fork',
+    summary: 'copy a conversation into one that continues apart',
+    load: async () => (await import('./commands/fork.ts')).fork,
+  },
+  {
     name: 'artifact',
     summary: 'query the output of a call as a model does',
     load: async () => (await import('./commands/artifact.ts')).artifact,

@@ -1,8 +1,8 @@
 import { BobbinError } from '../core/error/error.ts'
 
-/** The conversation or gate does not exist. */
+/** The conversation, or a part of it, does not exist. */
 export function notFound(
-  what: 'conversation' | 'gate' | 'model call',
+  what: 'conversation' | 'turn' | 'gate' | 'model call',
   id: string,
 ): BobbinError<'E_NOT_FOUND'> {
   return new BobbinError(
@@ -10,6 +10,12 @@ export function notFound(
     `The store has no ${what} \`${id}\`: it was deleted, or belongs to another store.`,
     { what, id },
   )
+}
+
+/** The name of a new conversation is taken. */
+export function conversationExists(conversation: string): BobbinError<'E_CONVERSATION_EXISTS'> {
+  const message = `Conversation \`${conversation}\` is there already: delete it, or choose another name.`
+  return new BobbinError('E_CONVERSATION_EXISTS', message, { conversation })
 }
 
 /** The conversation has passed to another holder. */

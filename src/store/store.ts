@@ -87,8 +87,8 @@ export interface RunnerStore {
   /** The bytes of a small result. */
   blob(digest: string): Promise<Uint8Array | undefined>
   /**
-   * Removes a conversation, those of turns inside its calls, their gates, keys and the blobs that no other
-   * refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that only it used.
+   * Removes a conversation, those of turns inside its calls that no fork has, their gates, keys and the blobs that no
+   * other refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that only it used.
    */
   delete(conversation: string): Promise<boolean>
 }
@@ -110,6 +110,17 @@ export interface Store extends RunnerStore {
    * the same in a long conversation as in a short one.
    */
   history(query: HistoryQuery): Promise<HistoryPage>
+  /**
+   * Copies the beginning of a conversation into a new one, with its records, results, metadata and what providers keep in it.
+   * It is cut back to where every call is settled: open calls and gates stay with the original, which does not change. The fork
+   * has a key and seals of its own, and the original's envelopes.
+   */
+  fork(from: string, options?: ForkOptions): Promise<ConversationInfo>
+  /**
+   * The key of the nonces of envelopes: derived from the key of the conversation, or in a fork the one of its origin. `key` is
+   * the conversation's, where the store does not hold it. Never export it.
+   */
+  envelopeKey(conversation: string, key?: Uint8Array): Promise<Uint8Array>
   /** Every digest, in blobs or on the spool, that stored records refer to: the live set of a sweep. */
   digests(conversation?: string): AsyncIterable<string>
 
@@ -170,6 +181,8 @@ export interface Lease {
   readonly expiresAt: number
   /** True when this `acquire` made the conversation. */
   readonly created: boolean
+  /** In a fork, the key of its envelopes: its origin's. Other conversations derive it from their key. */
+  readonly envelopeKey?: Uint8Array
 }
 
 /** What a store knows of a conversation without reading its log. */
@@ -186,6 +199,21 @@ export interface ConversationInfo {
   readonly seal?: string
   /** What `setMeta` said about it; absent if nothing. */
   readonly meta?: JsonObject
+  /** In a fork, the conversation that it comes from, and how many entries it has from there. */
+  readonly origin?: { readonly conversation: string; readonly length: number }
+}
+
+/** Where to fork a conversation, and what to call the fork. */
+export interface ForkOptions {
+  /** The name of the new conversation; a random one unless given. */
+  readonly to?: string
+  /**
+   * The last thing that the fork shall have: a turn with all turns that continue it, or a position of the feed. The end
+   * unless given.
+   */
+  readonly after?: { readonly turnId: string } | { readonly position: string }
+  /** Gives the key of a conversation, where the application derives keys from a secret: see `conversationKey`. */
+  readonly key?: (conversation: string) => Uint8Array
 }
 
 /** Which conversations to list, and in which order. */

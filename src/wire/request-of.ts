@@ -11,6 +11,7 @@ import { type EntryOf, REQUEST_PARTS, type RequestPart } from '../store/entry.ts
 import type { Store } from '../store/store.ts'
 import { notFound } from '../store/store-errors.ts'
 import { storedResults } from '../store/stored-results.ts'
+import { envelopeKey } from '../text/envelope-key.ts'
 import { shownItems } from '../turn/request/shown-items.ts'
 import type { PreparedRequest } from '../turn/request/turn-request.ts'
 import { providers as known } from './providers.ts'
@@ -60,9 +61,9 @@ export async function requestOf(store: Store, query: RequestQuery): Promise<Rebu
     const reason = `\`${api}\` is not a protocol of this package: pass its definition in \`providers\`.`
     return { proven: false, reason, missing }
   }
-  const key = query.key ?? (await keyOf(store, conversation))
+  const key = await envelopeKeyIn(store, conversation, query.key)
   const { items, isRedacted } = await shownItems(store, conversation, call, {
-    secret: key ?? new Uint8Array(32),
+    key: key ?? new Uint8Array(32),
     restore: {
       spool: storedResults(store, query.spool),
       ...(query.artifacts && { artifacts: query.artifacts }),
@@ -130,9 +131,16 @@ async function partsOf(store: Store, { data }: EntryOf<'model-call'>) {
   return { parts, missing }
 }
 
-async function keyOf(store: Store, conversation: string): Promise<Uint8Array | undefined> {
+async function envelopeKeyIn(
+  store: Store,
+  conversation: string,
+  key: Uint8Array | undefined,
+): Promise<Uint8Array | undefined> {
   try {
-    return await store.key(conversation)
+    // A store that is not made by `createStore` may have no forks.
+    const held: Partial<Pick<Store, 'envelopeKey'>> = store
+    if (held.envelopeKey !== undefined) return await held.envelopeKey(conversation, key)
+    return envelopeKey(key ?? (await store.key(conversation)), conversation)
   } catch (error) {
     if (isBobbinError(error, 'E_STORE_KEY')) return undefined
     throw error

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
 import type { Store } from '../../src/store/store.ts'
+import { envelopeKey } from '../../src/text/envelope-key.ts'
 import { ConversationLog } from '../../src/turn/log/conversation-log.ts'
 import { type Fact, factOf } from '../../src/turn/log/fact.ts'
 import { LogState } from '../../src/turn/log/log-state.ts'
@@ -55,7 +56,7 @@ export async function judgeFold(
     const secret = keyOf(id) ?? (await store.key(id))
     const state = new LogState()
     const [live, read] = [told, []].map((facts) => {
-      const history = new History(presentationOf(secret, id), () => {})
+      const history = new History(presentationOf(envelopeKey(secret, id)), () => {})
       for (const { fact, seq } of facts) history.apply([fact], seq)
       return history
     }) as [History, History]

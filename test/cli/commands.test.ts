@@ -107,6 +107,27 @@ describe('the commands, after one turn', () => {
     }
   })
 
+  it('forks a conversation, whole or up to a turn', async () => {
+    const [from] = jsonLines<ConversationInfo>(
+      (await cli(['conversations', '--json', '--order', 'created', '--top-level'], { cwd })).stdout,
+    ).slice(-1)
+    const id = from?.id ?? ''
+    const whole = await cli(['fork', id, '--to', 'branch'], { cwd })
+    expect(whole.stdout).toBe(`Forked ${id} into branch: ${from?.length} entries\n`)
+    expect((await cli(['verify', 'branch'], { cwd })).code).toBe(0)
+    const [event] = jsonLines<{ readonly turnId: string; readonly position: string }>(
+      (await cli(['follow', id, '--json'], { cwd })).stdout,
+    )
+    const upTo = ['fork', id, '--json', '--turn', event?.turnId ?? '']
+    expect(JSON.parse((await cli(upTo, { cwd })).stdout)).toMatchObject({
+      origin: { conversation: id },
+    })
+    const first = ['fork', id, '--json', '--position', event?.position ?? '']
+    expect(JSON.parse((await cli(first, { cwd })).stdout)).toMatchObject({ origin: { length: 1 } })
+    expect((await cli(['fork', id, '--turn', 'a', '--position', '1.0'], { cwd })).code).toBe(2)
+    expect((await cli(['fork'], { cwd })).code).toBe(2)
+  })
+
   it('shows one call by the beginning of its id, and draws the tree', async () => {
     const id = idOf('roll_back')
     const { stdout } = await cli(['calls', 'show', id.slice(0, 10)], { cwd })

@@ -13,6 +13,7 @@ import {
   ToolCall,
   TurnRunner,
 } from '../../src/index.ts'
+import { conversationKey } from '../../src/store/conversation-key.ts'
 import type { VerifyOptions } from '../../src/store/index.ts'
 import { fileSpool } from '../../src/stores/fs/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
@@ -138,6 +139,23 @@ describe.each(versions)('what %s has written', (version) => {
       expect(await store.conversations({ meta: { title: 'Kept' } })).toMatchObject([
         { id: 'agent', meta: { title: 'Kept' } },
       ])
+    })
+
+    it('can be forked: every fork has no fault, and sends what its original would send', async () => {
+      const key = (id: string) => conversationKey(bytesOf(expected.secret), id)
+      for (const { id } of expected.stored.conversations) {
+        const own = expected.keys[id] !== undefined
+        const fork = await store.fork(id, { to: `fork of ${id}`, ...(own && { key }) })
+        const given = own && { key: key(fork.id) }
+        const report = await store.verify({ conversation: fork.id, ...given })
+        expect(report).toMatchObject({ ok: true, faults: [], entries: fork.length })
+        const keys = [fork.id, id].map((each) =>
+          store.envelopeKey(each, own ? key(each) : undefined),
+        )
+        const [ofFork, ofOriginal] = await Promise.all(keys)
+        expect(ofFork).toEqual(ofOriginal)
+        await store.delete(fork.id)
+      }
     })
 
     it('has a gate that is answered, and its call runs', async () => {

@@ -135,6 +135,24 @@ const STORE: readonly WayIn[] = [
     'list',
   ),
   way(
+    'store.fork',
+    on((store, from) => store.fork(from)),
+  ),
+  way(
+    'store.fork(from, options)',
+    on((store, options) => store.fork('c', options)),
+    ...OPTIONS,
+  ),
+  way(
+    'store.fork(from, { after })',
+    on((store, after) => store.fork('c', { after })),
+    'undefined',
+  ),
+  way(
+    'store.envelopeKey',
+    on((store, id) => store.envelopeKey(id)),
+  ),
+  way(
     'store.setMeta',
     on((store, id) => store.setMeta(id, {})),
   ),

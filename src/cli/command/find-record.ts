@@ -53,8 +53,10 @@ export async function findCall(
   for await (const call of eachCall(store, conversation === undefined ? {} : { conversation })) {
     const { id } = call.entry.data as { readonly id?: unknown }
     if (id === wanted) return call
-    if (typeof id === 'string' && id.startsWith(wanted)) {
-      matches.set(`${call.conversation} ${id}`, call)
+    const { digest } = call.entry
+    // A fork has the very entries of its origin: the first one is meant.
+    if (typeof id === 'string' && id.startsWith(wanted) && !matches.has(digest)) {
+      matches.set(digest, call)
     }
   }
   const [only] = matches.values()

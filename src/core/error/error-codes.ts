@@ -244,10 +244,13 @@ export interface ErrorData {
    */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /**
-   * The store has no such conversation, gate or model call. Check the id, and that this is the store it was
+   * The store has no such conversation, turn, gate or model call. Check the id, and that this is the store it was
    * written to.
    */
-  E_NOT_FOUND: { readonly what: 'conversation' | 'gate' | 'model call'; readonly id: string }
+  E_NOT_FOUND: {
+    readonly what: 'conversation' | 'turn' | 'gate' | 'model call'
+    readonly id: string
+  }
   /**
    * Another holder's lease on the conversation runs. Wait until `expiresAt`, or take over with
    * `force` when you know that the holder is gone.

@@ -1,4 +1,4 @@
-import { BobbinError, isBobbinError } from '../../core/error/error.ts'
+import { isBobbinError } from '../../core/error/error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
@@ -10,6 +10,7 @@ import type { AppendRequest } from '../rows/append-request.ts'
 import { mergedMeta, metaObject, NO_META } from '../rows/conversation-meta.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import type { ImportOptions, ImportReport, Store } from '../store.ts'
+import { conversationExists } from '../store-errors.ts'
 import type { ExportedEntry } from './export-conversation.ts'
 import { importArtifact } from './import-artifact.ts'
 import { importedEntry } from './import-entry.ts'
@@ -39,12 +40,13 @@ export async function importConversation(
     }
     const conversation = target.conversation ?? header.conversation
     const meta = importedMeta(lines, header.meta)
-    if ((await target.store.conversation(conversation)) !== undefined) throw exists(conversation)
+    if ((await target.store.conversation(conversation)) !== undefined)
+      throw conversationExists(conversation)
     const { key } = target
     const options = { owner: 'import', leaseMs: LEASE_MS, ...(key && { key }) }
     const lease = await target.store.acquire(conversation, options)
     try {
-      if (!lease.created) throw exists(conversation)
+      if (!lease.created) throw conversationExists(conversation)
       if (meta !== undefined) await target.store.setMeta(conversation, meta)
       return await importBody(lines, target, conversation, lease.epoch)
     } catch (error) {
@@ -208,9 +210,4 @@ function inDoubt(lines: ImportLines, begun: ExportedEntry): ExportedEntry {
     if (!isBobbinError(error)) throw error
     throw lines.invalid(`follows a wrong intent \`${id}\`: ${error.message}`)
   }
-}
-
-function exists(conversation: string): BobbinError<'E_CONVERSATION_EXISTS'> {
-  const message = `Conversation \`${conversation}\` is there already: delete it, or import under another name.`
-  return new BobbinError('E_CONVERSATION_EXISTS', message, { conversation })
 }

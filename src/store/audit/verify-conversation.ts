@@ -4,7 +4,8 @@ import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { Entry } from '../entry.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { assertNewEntry, columnsOf, parseBody } from '../rows/entry-text.ts'
-import { keyCheckOf, sealOf } from '../rows/seal.ts'
+import { keyCheckOf } from '../rows/seal.ts'
+import { SealTrail, type WrongSeal } from '../rows/seal-trail.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
 import type { VerifyFault, VerifyOptions, VerifyReport } from '../store.ts'
@@ -53,12 +54,10 @@ async function verifyLog(
   { key }: { readonly key: Uint8Array | undefined },
   { list, gates }: { readonly list: FaultList; readonly gates: GateTrail },
 ): Promise<Log> {
-  const seals: string[] = []
+  const trail = new SealTrail(conversation, key)
   const referenced = new Set<string>()
-  let unsealed: string[] = []
   let entries = 0
   let last = 0
-  let sealedSeq = 0
   let epoch = 0
 
   const see = (entry: Entry) => {
@@ -69,16 +68,10 @@ async function verifyLog(
     }
     epoch = Math.max(epoch, entry.epoch)
   }
-  const seeEnd = ({ seq, seal }: EntryRow) => {
-    const previous = seals.at(-1) ?? ''
-    const parts = { conversation: conversation.id, previous, digests: unsealed }
-    if (key !== undefined && seal !== sealOf({ key, ...parts })) {
-      list.add(sealFault(sealedSeq + 1, seq))
-    }
-    seals.push(seal ?? '')
-    sealedSeq = seq
-    unsealed = []
+  const report = (wrong: WrongSeal | undefined) => {
+    if (wrong !== undefined) list.add(sealFault(wrong))
   }
+  report(trail.begin())
 
   for (;;) {
     const rows = await driver.rows(conversation.id, last + 1, PAGE)
@@ -88,11 +81,13 @@ async function verifyLog(
       entries++
       const entry = verifyEntry(row, list)
       // The recomputed digest, so that an edited digest alone does not condemn the whole turn.
-      unsealed.push(sha256Hex(row.body))
+      report(trail.see(row, sha256Hex(row.body)))
       if (entry !== undefined) see(entry)
-      if (row.kind === 'turn-end') seeEnd(row)
     }
-    if (rows.length < PAGE) return { entries, last, sealedSeq, seals, digests: referenced }
+    if (rows.length < PAGE) {
+      const { sealedSeq, seals } = trail
+      return { entries, last, sealedSeq, seals, digests: referenced }
+    }
   }
 }
 
@@ -170,7 +165,7 @@ function entryFault(fault: VerifyFault['fault'], seq: number, message: string): 
   return { fault, part: 'entry', seq, message: `Entry ${seq}: ${message}.` }
 }
 
-function sealFault(from: number, to: number): VerifyFault {
+function sealFault({ from, to }: WrongSeal): VerifyFault {
   const message =
     `The seal of entry ${to} does not fit entries ${from} to ${to}: one of them or the seal was edited, ` +
     'or an entry was inserted, deleted or moved.'

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { BobbinError } from '../../core/error/error.ts'
 import type { ConversationKeys } from '../rows/conversation-keys.ts'
+import { envelopeKeyOf } from '../rows/envelope-column.ts'
 import type { LeaseRow, StoreDriver } from '../rows/store-driver.ts'
 import { conversationId, memberOf, textColumn, wholeNumber } from '../rows/store-input.ts'
 import type { ConversationRow } from '../rows/store-rows.ts'
@@ -34,7 +35,8 @@ export function createLeases(
       if (!granted) throw busy(row)
       if (!created) keys.check(row, key)
       if (key !== undefined) keys.hold(conversation, key)
-      return { ...leaseOf(row), created }
+      const fork = row.envelope !== null && { envelopeKey: envelopeKeyOf(row, key ?? keys.of(row)) }
+      return { ...leaseOf(row), created, ...fork }
     },
 
     async renew(conversation, epoch, leaseMs = DEFAULT_LEASE_MS) {

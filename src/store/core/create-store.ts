@@ -10,6 +10,8 @@ import { conversationKeys } from '../rows/conversation-keys.ts'
 import { conversationListing } from '../rows/conversation-listing.ts'
 import { mergedMeta, metaObject, metaOf } from '../rows/conversation-meta.ts'
 import { decodeEntry } from '../rows/entry-text.ts'
+import { envelopeKeyOf } from '../rows/envelope-column.ts'
+import { originOf } from '../rows/fork-origin.ts'
 import type { Redact } from '../rows/redaction.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import {
@@ -29,6 +31,7 @@ import { storedResults } from '../stored-results.ts'
 import { createAppend } from './create-append.ts'
 import { createGates } from './create-gates.ts'
 import { createLeases } from './create-leases.ts'
+import { forkConversation } from './fork-conversation.ts'
 import { nestedConversations } from './nested-conversations.ts'
 import { readHistory } from './read-history.ts'
 
@@ -171,11 +174,24 @@ export function createStore(
       }
     },
 
+    async fork(from, where = {}) {
+      const row = await forkConversation({ driver, clock, keys }, await requireRow(from), where)
+      return infoOf(row, clock.now())
+    },
+
+    async envelopeKey(conversation, key) {
+      const row = await requireRow(conversation)
+      return envelopeKeyOf(row, key ?? keys.of(row))
+    },
+
     async delete(conversation) {
       conversationId(conversation)
       const deleteNested = async () => {
         const nested = await nestedConversations(store, conversation)
-        for (const id of nested) await store.delete(id)
+        const inherited = await inheritedAlone(driver, conversation)
+        for (const id of [...nested, ...inherited]) {
+          if (!(await driver.isInherited(id, conversation))) await store.delete(id)
+        }
       }
       // First: after a crash in between, the conversation is still there, and the nested ones are found again.
       await deleteNested()
@@ -237,6 +253,9 @@ const METHODS = [
   'replaceGate',
   'blob',
   'references',
+  'fork',
+  'inherited',
+  'isInherited',
   'delete',
   'close',
 ] as const satisfies readonly (keyof StoreDriver)[]
@@ -249,12 +268,25 @@ function requireDriver(driver: StoreDriver): void {
   }
 }
 
+/** The conversations that a fork took over, and whose own outer conversation is gone. */
+async function inheritedAlone(driver: StoreDriver, fork: string): Promise<readonly string[]> {
+  const alone: string[] = []
+  for (const id of await driver.inherited(fork)) {
+    const outer = (await driver.conversation(id))?.parent
+    if (typeof outer !== 'string' || (await driver.conversation(outer)) === undefined) {
+      alone.push(id)
+    }
+  }
+  return alone
+}
+
 const isListOfClasses = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => typeof each === 'function')
 
 function infoOf(row: ConversationRow, now: number): ConversationInfo {
   const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row
   const meta = metaOf(row.meta)
+  const origin = originOf(row)
   return {
     id,
     createdAt,
@@ -264,5 +296,6 @@ function infoOf(row: ConversationRow, now: number): ConversationInfo {
     ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
     ...(seal !== '' && { seal }),
     ...(meta && { meta }),
+    ...(origin && { origin: { conversation: origin.conversation, length: origin.length } }),
   }
 }

@@ -1,6 +1,6 @@
 import type { MetaColumn, MetaRow } from '../rows/conversation-meta.ts'
 import { idColumn } from '../rows/entry-text.ts'
-import type { AppendBatch, AppendPlan, LeaseRow } from '../rows/store-driver.ts'
+import type { AppendBatch, AppendPlan, ForkPlan, LeaseRow } from '../rows/store-driver.ts'
 import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
 import { isFixed } from './fixed-entry.ts'
 
@@ -91,6 +91,19 @@ export class MemoryConversation {
   opening(gate: string): number {
     const seq = this.#ids.get(nameOf('gate-opened', gate)) as number
     return (this.entries()[seq - 1] as PlacedEntry).position
+  }
+
+  /** A new conversation with these entries and the metadata of this one. */
+  forked(plan: ForkPlan, entries: readonly EntryRow[], position: number): MemoryConversation {
+    const { row, gates, references } = plan
+    const fork = new MemoryConversation(row)
+    fork.#meta = this.#meta
+    fork.#row.meta = this.#row.meta
+    for (const { kind, id, seq } of entries) if (id !== null) fork.#ids.set(nameOf(kind, id), seq)
+    fork.#length = entries.length
+    const { updatedAt, sealedSeq, seal } = row
+    fork.#store({ entries, gates, references, updatedAt, sealedSeq, seal }, position)
+    return fork
   }
 
   /** Adds entries, or gives false if one has an id that is there. If this throws, nothing has changed. */

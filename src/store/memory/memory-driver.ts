@@ -11,6 +11,8 @@ import { memoryFeed } from './memory-feed.ts'
 export function memoryDriver(): StoreDriver {
   const held = new Map<string, MemoryConversation>()
   const blobs = new Map<string, Uint8Array>()
+  /** The conversations that each fork took over. */
+  const inherited = new Map<string, ReadonlySet<string>>()
   const { feed, forget } = memoryFeed((conversation) => held.has(conversation))
   /** The place of the last entry among those of all conversations. */
   let last = 0
@@ -43,6 +45,7 @@ export function memoryDriver(): StoreDriver {
         const row: ConversationRow = {
           ...{ id, owner, createdAt: now, updatedAt: now, leaseUntil: until, ...newKey() },
           ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '', meta: NO_META, parent: null },
+          ...{ envelope: null, origin: null },
         }
         held.set(id, new MemoryConversation(row))
         return { granted: true, created: true, row }
@@ -141,10 +144,31 @@ export function memoryDriver(): StoreDriver {
       return start === -1 ? [] : digests.slice(start, start + limit)
     },
 
+    async fork(plan) {
+      const { row, length, digest } = plan
+      const there = held.get(row.id)
+      if (there !== undefined) return there.row().seal === row.seal ? 'done' : 'exists'
+      const origin = held.get(plan.from)
+      const copied = origin?.entries().slice(0, length)
+      if (copied === undefined || (copied.at(-1)?.row.digest ?? '') !== digest) return 'missing'
+      const entries = [...copied.map((entry) => entry.row), ...plan.entries]
+      held.set(row.id, origin?.forked(plan, entries, last + 1) as MemoryConversation)
+      last += entries.length
+      inherited.set(row.id, new Set(plan.inside.filter((id) => held.get(id)?.row().parent)))
+      sorted = undefined
+      return 'done'
+    },
+
+    inherited: async (fork) => [...(inherited.get(fork) ?? [])],
+
+    isInherited: async (conversation, except) =>
+      [...inherited].some(([fork, nested]) => fork !== except && nested.has(conversation)),
+
     async delete(conversation) {
       const known = held.get(conversation)
       if (known === undefined) return false
       held.delete(conversation)
+      inherited.delete(conversation)
       forget(conversation)
       sorted = undefined
       const needed = new Set(chosen(undefined).flatMap((other) => [...other.references()]))

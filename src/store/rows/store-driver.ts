@@ -46,11 +46,37 @@ export interface StoreDriver {
   blob(digest: string): Promise<Uint8Array | undefined>
   /** Digests above `after` that entries of one or any conversation refer to, in order. */
   references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
+  /** Makes a conversation of the first entries of another. */
+  fork(plan: ForkPlan): Promise<ForkOutcome>
+  /** The conversations inside calls that a fork took over. */
+  inherited(fork: string): Promise<readonly string[]>
+  /** Whether any fork but this one took over the conversation. */
+  isInherited(conversation: string, except: string): Promise<boolean>
   delete(conversation: string): Promise<boolean>
   close(): Promise<void>
   /** How processes reach the turns of each other; see `FeedDriver`. */
   readonly feed?: FeedDriver
 }
+
+/** A fork that is complete except for the rows that the database copies. */
+export interface ForkPlan {
+  readonly from: string
+  /** How many entries to copy. */
+  readonly length: number
+  /** The digest of the last of them; empty if there is none. If the origin has another one there, it is `missing`. */
+  readonly digest: string
+  /** The new conversation. Its members in the table of metadata are those of the origin. */
+  readonly row: ConversationRow
+  /** Added after the copies. */
+  readonly entries: readonly EntryRow[]
+  readonly gates: readonly GateRow[]
+  readonly references: readonly string[]
+  /** Names. Those of them that are conversations with a parent are inherited. */
+  readonly inside: readonly string[]
+}
+
+/** How a fork ended. A fork that has the seal of the plan is `done`: an earlier attempt made it. */
+export type ForkOutcome = 'done' | 'missing' | 'exists'
 
 /** Which gates to read. */
 export interface GateQuery {

@@ -1,5 +1,5 @@
 import type { AppendBatch } from '../../store/rows/store-driver.ts'
-import type { BlobRow } from '../../store/rows/store-rows.ts'
+import type { BlobRow, EntryRow, GateRow } from '../../store/rows/store-rows.ts'
 import type { PostgresValue, Queries } from './postgres-queries.ts'
 import { ENTRY_COLUMNS } from './postgres-rows.ts'
 import type { Tables } from './postgres-tables.ts'
@@ -22,8 +22,27 @@ export async function insertBatch(
   batch: AppendBatch & WithBlobs,
 ): Promise<void> {
   const { ref } = conversation
-  for (let at = 0; at < batch.entries.length; at += CHUNK) {
-    const chunk = batch.entries.slice(at, at + CHUNK)
+  await insertEntries(queries, tables, ref, batch.entries)
+  await insertGates(queries, tables, ref, batch.gates)
+  await insertBytes(queries, tables, ref, batch)
+  await queries.change(
+    `UPDATE ${tables.conversations} SET length = $2, updated_at = $3, sealed_seq = $4, seal = $5 WHERE ref = $1`,
+    [ref, conversation.length + batch.entries.length, batch.updatedAt, batch.sealedSeq, batch.seal],
+  )
+  if (batch.parent !== undefined) {
+    const sql = `UPDATE ${tables.conversations} SET parent = $2 WHERE ref = $1`
+    await queries.change(sql, [ref, batch.parent])
+  }
+}
+
+export async function insertEntries(
+  queries: Queries,
+  tables: Tables,
+  ref: string,
+  entries: readonly EntryRow[],
+): Promise<void> {
+  for (let at = 0; at < entries.length; at += CHUNK) {
+    const chunk = entries.slice(at, at + CHUNK)
     const values: PostgresValue[] = [ref]
     const tuples = chunk.map((entry) => {
       const places = ENTRY_COLUMNS.map((column) => `$${values.push(entry[column])}`)
@@ -35,21 +54,20 @@ export async function insertBatch(
       values,
     )
   }
-  for (const { id, state, digest, body } of batch.gates) {
+}
+
+export async function insertGates(
+  queries: Queries,
+  tables: Tables,
+  ref: string,
+  gates: readonly GateRow[],
+): Promise<void> {
+  for (const { id, state, digest, body } of gates) {
     await queries.change(
       `INSERT INTO ${tables.gates} (conversation, id, state, digest, body) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (conversation, id) DO UPDATE SET state = $3, digest = $4, body = $5`,
       [ref, id, state, digest, body],
     )
-  }
-  await insertBytes(queries, tables, ref, batch)
-  await queries.change(
-    `UPDATE ${tables.conversations} SET length = $2, updated_at = $3, sealed_seq = $4, seal = $5 WHERE ref = $1`,
-    [ref, conversation.length + batch.entries.length, batch.updatedAt, batch.sealedSeq, batch.seal],
-  )
-  if (batch.parent !== undefined) {
-    const sql = `UPDATE ${tables.conversations} SET parent = $2 WHERE ref = $1`
-    await queries.change(sql, [ref, batch.parent])
   }
 }
 

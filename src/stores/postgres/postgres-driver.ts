@@ -6,6 +6,7 @@ import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
 import { postgresFeed } from './postgres-feed.ts'
+import { insertFork } from './postgres-fork.ts'
 import type { Notifications } from './postgres-notifications.ts'
 import type { Queries } from './postgres-queries.ts'
 import {
@@ -246,6 +247,24 @@ export function postgresDriver(
           ORDER BY digest LIMIT $${n + 2}`
         const rows = await queries.rows(sql, [...values, after, limit])
         return rows.map((row) => String(row['digest']))
+      }),
+
+    fork: (plan) =>
+      write('fork a conversation', (queries) => insertFork(queries, tables, plan), {
+        findsOut: true,
+      }),
+
+    inherited: (fork) =>
+      read('list conversations', async (queries) => {
+        const sql = `SELECT nested FROM ${tables.inherited} WHERE conversation = ${REF}`
+        return (await queries.rows(sql, [fork])).map((row) => String(row['nested']))
+      }),
+
+    isInherited: (conversation, except) =>
+      read('look for forks', async (queries) => {
+        const sql = `SELECT 1 FROM ${tables.inherited}
+          WHERE nested = $2 AND conversation IS DISTINCT FROM ${REF} LIMIT 1`
+        return (await queries.rows(sql, [except, conversation])).length > 0
       }),
 
     delete: (conversation) =>

@@ -10,7 +10,8 @@ import type { PostgresRow } from './postgres-queries.ts'
 // Results are named in one word each: a client may be set up to rename `snake_case`.
 /** The columns of a conversation as `conversationRow` reads them. */
 export const CONVERSATION = `ref, id, created_at AS created, updated_at AS updated, epoch, owner,
-  lease_until AS until, length, sealed_seq AS sealed, seal, key, key_check AS fingerprint, meta, parent`
+  lease_until AS until, length, sealed_seq AS sealed, seal, key, key_check AS fingerprint, meta, parent,
+  envelope, origin`
 
 export const ENTRY_COLUMNS = [
   'seq',
@@ -42,6 +43,8 @@ export function conversationRow(row: PostgresRow): ConversationRow {
     keyCheck: String(row['fingerprint']),
     meta: String(row['meta']),
     parent: row['parent'] as string | null,
+    envelope: row['envelope'] === null ? null : bytesOf(row['envelope']),
+    origin: row['origin'] as string | null,
   }
 }
 

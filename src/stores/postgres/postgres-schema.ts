@@ -133,6 +133,17 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
       WHERE e.conversation = c.ref AND e.seq = 1 AND e.kind = 'turn-start' AND strpos(c.id, '/') > 0;
     UPDATE ${conversations} SET parent = NULL WHERE NOT starts_with(id, parent || '/');
   `,
+  // Forks: the key of their envelopes, where they come from, and the conversations inside calls that they have in common.
+  ({ conversations, inherited }) => `
+    ALTER TABLE ${conversations} ADD COLUMN envelope bytea;
+    ALTER TABLE ${conversations} ADD COLUMN origin text;
+    CREATE TABLE ${inherited} (
+      conversation bigint NOT NULL REFERENCES ${conversations} (ref) ON DELETE CASCADE,
+      nested text COLLATE "C" NOT NULL,
+      PRIMARY KEY (conversation, nested)
+    );
+    CREATE INDEX bobbin_inherited_nested ON ${inherited} (nested);
+  `,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

@@ -9,6 +9,7 @@ export interface Tables {
   readonly gates: string
   readonly references: string
   readonly meta: string
+  readonly inherited: string
   readonly blobs: string
   readonly followers: string
   readonly stops: string
@@ -32,6 +33,7 @@ export function tablesIn(schema: string): Tables {
     gates: table('gates'),
     references: table('references'),
     meta: table('meta'),
+    inherited: table('inherited'),
     blobs: table('blobs'),
     followers: table('followers'),
     stops: table('stops'),

@@ -129,6 +129,17 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX bobbin_entries_settlement ON bobbin_entries (settlement)
     WHERE indexed = 1 AND settlement <> 'ok';
   `,
+  // Forks: the key of their envelopes, where they come from, and the conversations inside calls that they have in common.
+  `
+  ALTER TABLE bobbin_conversations ADD COLUMN envelope BLOB;
+  ALTER TABLE bobbin_conversations ADD COLUMN origin TEXT;
+  CREATE TABLE bobbin_inherited (
+    conversation INTEGER NOT NULL REFERENCES bobbin_conversations (ref) ON DELETE CASCADE,
+    nested TEXT NOT NULL,
+    PRIMARY KEY (conversation, nested)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX bobbin_inherited_nested ON bobbin_inherited (nested);
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

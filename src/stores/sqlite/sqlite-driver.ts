@@ -6,6 +6,7 @@ import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
 import { sqliteFeed } from './sqlite-feed.ts'
+import { insertFork } from './sqlite-fork.ts'
 import {
   asBytes,
   bytesOf,
@@ -205,6 +206,21 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         const where = conversation === undefined ? '' : `conversation = ${REF} AND`
         const sql = `SELECT DISTINCT CAST(r.digest AS BLOB) AS digest FROM bobbin_references r WHERE ${where} r.digest > ? ORDER BY r.digest LIMIT ?`
         return rowsOf(sqlite.all(sql, [...inOne, after, limit]), digestOf)
+      }),
+
+    fork: (plan) =>
+      write('fork a conversation', (sqlite) => insertFork(sqlite, plan, LAST_POSITION)),
+
+    inherited: (fork) =>
+      read('list conversations', (sqlite) => {
+        const sql = `SELECT ${asBytes('nested')} FROM bobbin_inherited WHERE conversation = ${REF}`
+        return rowsOf(sqlite.all(sql, [fork]), ({ nested }) => textOf(nested))
+      }),
+
+    isInherited: (conversation, except) =>
+      read('look for forks', (sqlite) => {
+        const sql = `SELECT 1 FROM bobbin_inherited WHERE nested = ? AND conversation IS NOT ${REF} LIMIT 1`
+        return sqlite.get(sql, [conversation, except]) !== undefined
       }),
 
     delete: (conversation) =>

@@ -72,13 +72,14 @@ function searchedParts(
 
 /**
  * Brings the search indexes from one position to another once enough entries wait: in one commit of many, because each
- * index has a page of its own for every entry. What keeps a log safe is never behind.
+ * index has a page of its own for every entry. What keeps a log safe is never behind. Says whether it did.
  */
-export function indexEntries(sqlite: Sqlite, from: number, to: number): void {
-  if (to - from < MAX_UNINDEXED) return
+export function indexEntries(sqlite: Sqlite, from: number, to: number): boolean {
+  if (to - from < MAX_UNINDEXED) return false
   sqlite.run(
     'UPDATE bobbin_entries SET indexed = 1 WHERE position > ? AND position <= ? AND indexed = 0',
     [from, to],
   )
   sqlite.run('UPDATE bobbin_positions SET indexed = ?', [to])
+  return true
 }

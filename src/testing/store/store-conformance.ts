@@ -3,6 +3,7 @@ import type { OpenStore } from './store-check.ts'
 import { storeConversationChecks } from './store-checks-conversations.ts'
 import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeFeedChecks } from './store-checks-feed.ts'
+import { storeForkChecks } from './store-checks-fork.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
 import { storeHistoryChecks } from './store-checks-history.ts'
 import { storeInputChecks } from './store-checks-input.ts'
@@ -22,6 +23,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
     ...storeInputChecks,
     ...storeConversationChecks,
     ...storeHistoryChecks,
+    ...storeForkChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
     ...storeRetentionChecks,

@@ -4,6 +4,7 @@ import type { Note, TurnStart } from '../../store/entry.ts'
 import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import type { Lease } from '../../store/store.ts'
 import { promptCacheKey } from '../../text/cache-key.ts'
+import { envelopeKey } from '../../text/envelope-key.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
@@ -167,7 +168,10 @@ async function turnOn(
     clock: given.clock,
     restore,
   })
-  const presentation = presentationOf(secret, id, readingOf(interruption, events))
+  const presentation = presentationOf(
+    lease.envelopeKey ?? envelopeKey(secret, id),
+    readingOf(interruption, events),
+  )
   const log = new ConversationLog({
     id,
     epoch: lease.epoch,

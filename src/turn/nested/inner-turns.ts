@@ -1,8 +1,6 @@
-import { sha256Hex } from '#hash'
-import { nestedConversations } from '../../store/core/nested-conversations.ts'
+import { conversationInside, nestedConversations } from '../../store/core/nested-conversations.ts'
 import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate, NewGateDecision } from '../../store/gate.ts'
-import { isConversationName } from '../../store/rows/store-input.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import { closeGate } from '../call/gate-policy.ts'
@@ -26,24 +24,23 @@ export const innerTurns = (outer: OuterTurn): InnerTurns => ({
 })
 
 /**
- * The conversation of the turn inside a call: the call's key, or a digest of it if it is not a valid name, because models
- * choose the ids of calls. It begins with the name of the outer conversation, so that a store can find it.
- */
-export function conversationInside(outer: string, key: string): string {
-  return isConversationName(key) ? key : `${outer}/${sha256Hex(key)}`
-}
-
-/**
- * Whether a turn inside `parent` started the conversation; undefined when it does not exist or is empty. The name alone
- * proves nothing: applications name conversations, and models name calls.
+ * Whether a turn of the outer conversation started this one; undefined when it does not exist or is empty. The name alone
+ * proves nothing: applications name conversations, and models name calls. A fork keeps the inner conversations of one that
+ * was deleted, and a new one may have its name.
  */
 export async function isNestedIn(
   store: RunnerStore,
   conversation: string,
-  parent: string,
+  { origin, settings }: Pick<OuterTurn, 'origin' | 'settings'>,
 ): Promise<boolean | undefined> {
   const [first] = (await store.find({ conversation, kind: 'turn-start', limit: 1 })).entries
-  if (first?.entry.kind === 'turn-start') return first.entry.data.parent?.conversation === parent
+  if (first?.entry.kind === 'turn-start') {
+    const { parent } = first.entry.data
+    if (parent?.conversation !== origin.conversation) return false
+    return (
+      (await settings.store.get(parent.conversation, 'turn-start', parent.turnId)) !== undefined
+    )
+  }
   return ((await store.conversation(conversation))?.length ?? 0) > 0 ? false : undefined
 }
 
@@ -158,7 +155,7 @@ async function abandonInside(
   conversation: string,
 ): Promise<boolean> {
   const { store } = settings
-  const isInside = await askStore(() => isNestedIn(store, conversation, outer.origin.conversation))
+  const isInside = await askStore(() => isNestedIn(store, conversation, outer))
   if (isInside !== true) return false
   const content: ContentBus = new EventBus(() => {})
   const seed = { conversation, turnId: settings.ids(), parent: outer }

@@ -2,6 +2,7 @@ import { BobbinError } from '../../core/error/error.ts'
 import { requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
+import { conversationInside } from '../../store/core/nested-conversations.ts'
 import type { Gate, GateRequest } from '../../store/gate.ts'
 import type { InferArguments, InputSchema } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -28,13 +29,7 @@ import {
   type TurnRunnerOptions,
 } from '../options/runner-options.ts'
 import { AgentTool } from './agent-tool.ts'
-import {
-  conversationInside,
-  innerTurns,
-  isNestedIn,
-  leaveInside,
-  mayHaveEffects,
-} from './inner-turns.ts'
+import { innerTurns, isNestedIn, leaveInside, mayHaveEffects } from './inner-turns.ts'
 
 /** How deep turns may be nested. */
 const MAX_DEPTH = 3
@@ -181,7 +176,7 @@ class TurnInside implements InnerTurn {
 
   async run({ message, output }: NestedInput, signal: AbortSignal): Promise<TurnOutcome> {
     const [settings, conversation, parent] = [this.#settings, this.#conversation, this.#outer]
-    const isAgain = await isNestedIn(settings.store, conversation, parent.origin.conversation)
+    const isAgain = await isNestedIn(settings.store, conversation, parent)
     if (isAgain === false) throw notOurs(conversation)
     // Until this attempt ends, assume that an earlier one left open calls.
     this.#isLeft = isAgain ?? false

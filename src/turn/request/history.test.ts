@@ -3,13 +3,12 @@ import { foreignCallText, foreignForm } from '../../model/wire/foreign-text.ts'
 import type { CallItem, OpenCallItem } from '../../records/history-item.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import type { GateClosing } from '../../store/entry.ts'
-import { envelopeKey } from '../../text/envelope-key.ts'
 import { callNote, doubtNote, type Fact } from '../log/fact.ts'
 import { History } from './history.ts'
 import { presentationOf } from './presentation.ts'
 
 async function itemsAfter(...facts: readonly Fact[]) {
-  const history = new History(presentationOf(new Uint8Array(32), 'c'), () => {})
+  const history = new History(presentationOf(new Uint8Array(32)), () => {})
   history.apply(facts, 1)
   return history.render()
 }
@@ -63,9 +62,9 @@ describe('History', () => {
     const result = { isError: false, parts: [{ type: 'text', text: 'found' }] } as const
     const item: CallItem = { ...bare, executedBy: 'provider', result }
     const [shown] = await itemsAfter({ kind: 'item', id: 'c', item })
-    const foreign = foreignForm(envelopeKey(new Uint8Array(32), 'c'), item)
+    const foreign = foreignForm(new Uint8Array(32), item)
     expect(shown).toStrictEqual({ ...item, foreign })
-    expect(foreign).not.toEqual(foreignForm(new Uint8Array(), item))
+    expect(foreign).not.toEqual(foreignForm(Uint8Array.of(1), item))
   })
 
   it('shows a provider’s call of which only the record is left in envelopes', async () => {

@@ -4,6 +4,7 @@ import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { Message } from '../../records/message.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
+import { envelopeKey } from '../../text/envelope-key.ts'
 import { presentationOf } from './presentation.ts'
 
 describe('presentation', () => {
@@ -19,7 +20,7 @@ describe('presentation', () => {
       createdAt: 0,
       completedAt: 1,
     })
-    const { result } = await presentationOf(new Uint8Array(32), 'k').call(call)
+    const { result } = await presentationOf(new Uint8Array(32)).call(call)
     const [head] = result.parts
     const [read] = readEnvelopes(head?.type === 'text' ? head.text : '')
     expect(new TextEncoder().encode(read?.payload).length).toBe(8_192)
@@ -38,7 +39,9 @@ describe('presentation', () => {
       completedAt: 1,
     })
     const nonces = ['one', 'two', 'one'].map(async (conversation) => {
-      const { result } = await presentationOf(new Uint8Array(32), conversation).call(call)
+      const { result } = await presentationOf(envelopeKey(new Uint8Array(32), conversation)).call(
+        call,
+      )
       return /nonce="([^"]+)"/.exec(JSON.stringify(result.parts).replaceAll('\\', ''))?.[1]
     })
     const [one, two, again] = await Promise.all(nonces)
@@ -51,7 +54,7 @@ describe('presentation', () => {
     const providerData = { api: 'a', data: { id: 'msg_1' } }
     const said = { id: 'm', role: 'assistant', content: 'x', createdAt: 0 } as const
     const message = new Message({ ...said, providerData, response: 'r1' })
-    expect(await presentationOf(new Uint8Array(32), 'k').message(message)).toEqual({
+    expect(await presentationOf(new Uint8Array(32)).message(message)).toEqual({
       type: 'message',
       role: 'assistant',
       parts: [{ type: 'text', text: 'x' }],

@@ -14,7 +14,6 @@ import type { CallResult, MessageItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import type { Summary } from '../../store/entry.ts'
-import { envelopeKey } from '../../text/envelope-key.ts'
 import { escapeTagName } from '../../text/tag-name.ts'
 
 /** How records look to a model. The same record always looks the same, so that prompt caches hold. */
@@ -40,12 +39,7 @@ const readHead: ReadHead = async (artifact, maxBytes) =>
   cutBytes((await artifact.head(HEAD_LINES)).join('\n'), maxBytes)
 
 /** Shows the records of one conversation in envelopes under its own key. */
-export function presentationOf(
-  secret: Uint8Array,
-  conversation: string,
-  reading: Reading = {},
-): Presentation {
-  const key = envelopeKey(secret, conversation)
+export function presentationOf(key: Uint8Array, reading: Reading = {}): Presentation {
   const render = callRenderer({ key, handleText, readHead, reading })
   const load = (parts: readonly RenderedPart[]) => loadParts(parts, MEDIA_LIMIT, reading)
   return {

@@ -23,13 +23,14 @@ export async function shownItems(
   conversation: string,
   call: EntryOf<'model-call'>,
   given: {
-    readonly secret: Uint8Array
+    /** The key of its envelopes. */
+    readonly key: Uint8Array
     readonly restore: RestoreContext
     readonly context: PreparedRequest['context']
   },
 ): Promise<ShownItems> {
   const { upTo = call.seq - 1 } = call.data
-  const presentation = presentationOf(given.secret, conversation)
+  const presentation = presentationOf(given.key)
   const state = new LogState()
   const visible = new VisibleCalls()
   const history = new History(presentation, (record) => visible.showHandle(shownId(record)))

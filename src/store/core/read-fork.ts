@@ -1,0 +1,161 @@
+import type { Entry } from '../entry.ts'
+import { invalidPosition, placeOf } from '../position.ts'
+import { referencesOf } from '../rows/entry-references.ts'
+import { columnText, decodeEntry } from '../rows/entry-text.ts'
+import { decodeGate, encodeGate } from '../rows/gate-row.ts'
+import { SealTrail } from '../rows/seal-trail.ts'
+import type { StoreDriver } from '../rows/store-driver.ts'
+import { memberOf } from '../rows/store-input.ts'
+import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
+import type { ForkOptions } from '../store.ts'
+import { invalidInput, notFound, storeCorrupt } from '../store-errors.ts'
+import { ForkCut } from './fork-cut.ts'
+import { conversationInside } from './nested-conversations.ts'
+
+const PAGE = 500
+
+/** What a fork takes over from its origin. */
+export interface ForkedPart {
+  readonly length: number
+  /** The digest of the last entry; empty if there is none. */
+  readonly digest: string
+  /** Digests and seals, for the first seal of the fork. */
+  readonly sealed: readonly string[]
+  /** The last seal; empty if there is none. */
+  readonly seal: string
+  readonly references: readonly string[]
+  /** Every conversation in which a turn inside one of its calls may have run. */
+  readonly inside: readonly string[]
+  /** Its gates, all closed. */
+  readonly gates: ReadonlySet<string>
+  /** The turn that has no end there. */
+  readonly openTurn?: string
+}
+
+/** Reads a log up to where it is to be forked, and cuts it back to where every call is settled. */
+export async function readFork(
+  driver: StoreDriver,
+  row: ConversationRow,
+  after: ForkOptions['after'],
+  key: Uint8Array | undefined,
+): Promise<ForkedPart> {
+  const isBehind = await limitOf(driver, row, after)
+  const trail = new SealTrail(row, key)
+  const cut = new ForkCut()
+  const part = new PartReader()
+  const requireSeal = (wrong: unknown) => {
+    if (wrong === undefined) return
+    throw storeCorrupt(`Conversation \`${row.id}\``, 'a seal does not fit its entries')
+  }
+  requireSeal(trail.begin())
+  for (let next = 1; ; next += PAGE) {
+    const rows = await driver.rows(row.id, next, PAGE)
+    for (const stored of rows) {
+      const entry = decodeEntry(row.id, stored)
+      if (cut.isCleanBefore(entry)) part.keep()
+      if (isBehind(entry)) return part
+      requireSeal(trail.see(stored, stored.digest))
+      cut.take(entry)
+      part.take(entry, stored)
+    }
+    if (rows.length < PAGE) break
+  }
+  if (cut.isCleanBefore(undefined)) part.keep()
+  return part
+}
+
+/** Tells which entries come after the point that was asked for. */
+async function limitOf(
+  driver: StoreDriver,
+  { id, length }: ConversationRow,
+  after: ForkOptions['after'],
+): Promise<(entry: Entry) => boolean> {
+  if (after === undefined) return () => false
+  const given = memberOf(after, 'after') as { readonly turnId?: unknown; position?: unknown }
+  const { turnId, position } = given
+  if ((turnId === undefined) === (position === undefined)) {
+    throw invalidInput('after', 'must be `{ turnId }` or `{ position }`')
+  }
+  if (turnId === undefined) {
+    const { seq } = placeOf(position)
+    if (seq > length) throw invalidPosition(position, 'is after the end of the conversation')
+    return (entry) => entry.seq > seq
+  }
+  if (typeof turnId !== 'string') throw invalidInput('after.turnId', 'must be a string')
+  const found = await driver.text(id, 'turn-start', columnText(turnId))
+  if (found === undefined) throw notFound('turn', turnId)
+  const start = decodeEntry(id, found)
+  const first = firstOf(start)
+  const isOther = (entry: Entry) => entry.kind === 'turn-start' && firstOf(entry) !== first
+  return (entry) => entry.seq > start.seq && isOther(entry)
+}
+
+/** The first turn of the chain of a turn. */
+const firstOf = (start: Entry): string =>
+  (start.kind === 'turn-start' ? start.data.continues : undefined) ?? start.turnId
+
+/** Collects what a fork takes over. What comes after the last clean cut waits, and is left out in the end. */
+class PartReader implements ForkedPart {
+  length = 0
+  digest = ''
+  seal = ''
+  openTurn?: string
+  readonly sealed: string[] = []
+  readonly #references = new Set<string>()
+  readonly #inside = new Set<string>()
+  readonly gates = new Set<string>()
+  #waiting: { readonly entry: Entry; readonly row: EntryRow }[] = []
+
+  get references(): readonly string[] {
+    return [...this.#references]
+  }
+
+  get inside(): readonly string[] {
+    return [...this.#inside]
+  }
+
+  take(entry: Entry, row: EntryRow): void {
+    this.#waiting.push({ entry, row })
+  }
+
+  /** The log may be cut after all that was taken. */
+  keep(): void {
+    for (const { entry, row } of this.#waiting) this.#keep(entry, row)
+    this.#waiting = []
+  }
+
+  #keep(entry: Entry, { seq, digest, seal }: EntryRow): void {
+    this.length = seq
+    this.digest = digest
+    this.sealed.push(digest)
+    for (const each of referencesOf(entry)) this.#references.add(each)
+    if (entry.kind === 'intent') this.#inside.add(nameInside(entry.data.idempotencyKey))
+    if (entry.kind === 'gate-opened') this.gates.add(columnText(entry.data.id))
+    if (entry.kind === 'turn-start') this.openTurn = entry.turnId
+    if (entry.kind !== 'turn-end') return
+    delete this.openTurn
+    this.seal = seal ?? ''
+    this.sealed.push(this.seal)
+  }
+}
+
+/** A key begins with the name of the conversation in which its call ran. */
+const nameInside = (key: string): string =>
+  conversationInside(key.slice(0, Math.max(0, key.lastIndexOf('/'))), key)
+
+/** The gates of a fork: those of its origin under its own name. */
+export async function forkedGates(
+  driver: StoreDriver,
+  from: string,
+  { gates }: ForkedPart,
+  to: string,
+): Promise<readonly GateRow[]> {
+  if (gates.size === 0) return []
+  const copies: GateRow[] = []
+  for (const id of gates) {
+    const row = await driver.gate(from, id)
+    if (row === undefined) throw storeCorrupt(`Gate \`${id}\``, 'it is missing')
+    copies.push(encodeGate({ ...decodeGate(row), conversation: to }))
+  }
+  return copies
+}

@@ -143,8 +143,18 @@ export const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(by
 /** The limit of answers that are short texts. */
 export const SHORT_ANSWER = ERROR_BYTES
 
+/** What is used of `aws4fetch`. Its own types need those of a browser, which an application may not have. */
+type Signer = new (options: {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+  readonly region: string
+  readonly service: 's3'
+  readonly retries: number
+}) => S3Client
+
 /** Loads the `aws4fetch` package, which only users of S3 install. */
-export async function loadSigner() {
+export async function loadSigner(): Promise<Signer> {
   try {
     return (await import('aws4fetch')).AwsClient
   } catch (cause) {

@@ -98,12 +98,20 @@ async function attempted(scope: CallScope, step: RunStep, attempt: Trial): Promi
     scope.events.error(error, 'record', step.call.item.id)
     const text = `The call ran, and its result cannot be stored: ${errorText(error, scope.output.text)}`
     const results = new Tokenizable(text)
-    return recordOf(scope, step.call, endOf(step, { settlement: 'failed', results }, trust))
+    // The arguments may be what cannot be stored.
+    const { tool } = step
+    return recordOf(scope, step.call, {
+      settlement: 'failed',
+      results,
+      trust,
+      tool,
+      ...byOthers(step),
+    })
   }
 }
 
 const endOf = (
-  { call, tool, value, given }: RunStep,
+  step: RunStep,
   { settlement, results, media, inline }: Omit<CallEnd, 'trust'>,
   trust?: TrustTier,
 ): CallEnd => ({
@@ -112,10 +120,14 @@ const endOf = (
   media,
   inline,
   trust,
-  tool,
-  effectiveArgs: changedArguments(call.item.args, value),
-  ...(given && { executedBy: 'external', supersedes: given.supersedes }),
+  tool: step.tool,
+  effectiveArgs: changedArguments(step.call.item.args, step.value),
+  ...byOthers(step),
 })
+
+/** What the record of a call says that somebody else executed. */
+const byOthers = ({ given }: RunStep): Partial<CallEnd> =>
+  given ? { executedBy: 'external', supersedes: given.supersedes } : {}
 
 /** Middleware may change how a record is shown and lower its trust, never which call it is nor what kind of tool ran. */
 function sameCall(given: ToolCall, own: ToolCall | undefined, { call, tool }: RunStep): ToolCall {

@@ -93,7 +93,10 @@ export class HistoryBudget {
       ...(answers !== undefined && { answers }),
       ...(item.type === 'openCall' && { isOpen: mayBeSettled(item) }),
       isUser:
-        item.type === 'message' && item.role === 'user' && (!context || message !== undefined),
+        item.type === 'message' &&
+        item.role === 'user' &&
+        item.resultOf === undefined &&
+        (!context || message !== undefined),
       ...(context && { weight: context.weight }),
       count: await (isHandle && countHandle ? countHandle() : countItem(item, this.#count)),
       ...(countHandle && { countHandle }),

@@ -47,6 +47,8 @@ export interface MessageItem extends FromResponse {
     readonly id: string
     readonly weight: number
   }
+  /** The call whose result it brings: one that ran in the background and has a receipt for a result. */
+  readonly resultOf?: string
 }
 
 /** Reasoning: the readable part as text, the rest (signatures, ciphertext) in `providerData`. */
@@ -70,6 +72,8 @@ export interface CallItem extends FromResponse, ForOthers, FromStream {
   readonly wire: WireReference
   readonly executedBy: 'runner' | 'provider'
   readonly result?: CallResult
+  /** Its `result` is a receipt: it runs in the background, and a message brings its result later. */
+  readonly background?: true
   /**
    * The payload held only the result: `tool` and `args` are what could be read of it. It settles an
    * earlier call with the same `wire.callId`; without one, an encoder repairs it as a stray.

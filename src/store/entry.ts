@@ -14,6 +14,9 @@ export const IMPORTED_KEY = 'imported'
 /** The code of a note that the model reads with a result. */
 export const CALL_NOTE = 'CALL_NOTE'
 
+/** The code of a note that says where the result of a background call enters the history. */
+export const BACKGROUND_RESULT = 'BACKGROUND_RESULT'
+
 /** The code of a note that lowers the trust of everything after it. */
 export const TAINT = 'TAINT'
 
@@ -36,6 +39,8 @@ export interface Intent {
   readonly gateId?: string
   /** The call whose arguments a person changed into these. */
   readonly editOf?: string
+  /** The model gets a receipt, and the result in a later request. */
+  readonly background?: true
 }
 
 /** Why and how a gate was left. */

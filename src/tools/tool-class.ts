@@ -43,6 +43,7 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
   readonly exclusive: boolean
   readonly repeat: boolean
   readonly external: boolean
+  readonly background: boolean
   readonly meta: JsonObject
   readonly ephemeral: boolean
   readonly onCollision: CollisionPolicy
@@ -73,6 +74,7 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
     this.exclusive = parsed.exclusive
     this.repeat = parsed.repeat
     this.external = parsed.external
+    this.background = parsed.background
     this.meta = parsed.meta
     this.ephemeral = parsed.ephemeral
     this.onCollision = parsed.onCollision

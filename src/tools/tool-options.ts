@@ -90,6 +90,11 @@ export interface ToolOptions<
    * running a handler, and `timeoutMs` is how long that gate waits.
    */
   readonly external?: boolean
+  /**
+   * The model gets a receipt at once and the turn continues while the handler runs; its result follows in a later request.
+   * Only its own `timeoutMs` and the time of the turn end it.
+   */
+  readonly background?: boolean
   /** Data of the application, kept on the tool. */
   readonly meta?: PlainObject
   /** Lives for one request only, as forged artifact tools do. */
@@ -102,7 +107,7 @@ export interface ExternalToolOptions<
   S extends InputSchema = InputSchema,
   Q = ToolOutput,
   Context = unknown,
-> extends Omit<ToolOptions<S, ToolOutput, Q, Context>, 'handler'> {
+> extends Omit<ToolOptions<S, ToolOutput, Q, Context>, 'handler' | 'background'> {
   readonly external: true
   readonly handler?: undefined
 }
@@ -136,11 +141,19 @@ function invalidTool(path: string, rule: string): BobbinError {
 /** Refuses options that contradict each other. */
 export function refuseContradictions({
   external,
+  background,
+  exclusive,
   handler,
-}: Pick<v.InferOutput<typeof toolOptionsSchema>, 'external' | 'handler'>): void {
+}: v.InferOutput<typeof toolOptionsSchema>): void {
+  if (background && exclusive) {
+    throw invalidTool('background', 'cannot stand beside `exclusive`: the turn continues meanwhile')
+  }
   if (!external) {
     if (handler === undefined) throw invalidTool('handler', HANDLER)
     return
+  }
+  if (background) {
+    throw invalidTool('background', 'cannot stand beside `external`: no handler runs here')
   }
   if (handler !== undefined) {
     throw invalidTool('handler', 'cannot stand beside `external`: somebody else executes the call')
@@ -194,6 +207,7 @@ export const toolOptionsSchema = v.strictObject({
   exclusive: v.optional(v.boolean('must be a boolean'), false),
   repeat: v.optional(v.boolean('must be a boolean'), true),
   external: v.optional(v.boolean('must be a boolean'), false),
+  background: v.optional(v.boolean('must be a boolean'), false),
   meta: v.optional(jsonObjectField, {}),
   ephemeral: v.optional(v.boolean('must be a boolean'), false),
   onCollision: v.optional(

@@ -8,6 +8,7 @@ import { tooManyCalls } from '../limits/limits.ts'
 import type { StopReason } from '../limits/outcome.ts'
 import { repeatHint, repeatRefusal } from '../limits/repeat-guard.ts'
 import type { AskedCall } from '../log/call-state.ts'
+import { callNote, type Fact } from '../log/fact.ts'
 import type { JudgedCall } from './ask.ts'
 import type { CallScope } from './call-scope.ts'
 import { externalStep } from './external-call.ts'
@@ -80,8 +81,13 @@ async function admit(scope: CallScope, call: AskedCall, taint: TrustTier): Promi
   }
   const intent = intentOf(scope, call, tool, taint)
   if (tool.external) return externalStep(scope, call, ready, intent)
-  const isIntentLate = tool.effect === 'read'
-  const facts = isIntentLate ? [] : [{ kind: 'intent', intent } as const]
+  // The receipt of a background call rests on its intent, and its note stands with the receipt.
+  const isIntentLate = tool.effect === 'read' && !tool.background
+  const facts: readonly Fact[] = isIntentLate ? [] : [{ kind: 'intent', intent }]
+  if (tool.background && ready.note !== undefined) {
+    const told = [...facts, callNote(item.id, ready.note)]
+    return { do: 'run', call, tool, value, intent, isIntentLate, facts: told }
+  }
   return { do: 'run', call, ...ready, intent, isIntentLate, facts }
 }
 
@@ -112,7 +118,7 @@ function unknownTool({ names }: ToolRegistry): string {
 export function intentOf(
   scope: CallScope,
   call: AskedCall,
-  { effect }: Tool,
+  { effect, background }: Tool,
   taint: TrustTier,
 ): Intent {
   const { item, checksum, askedAt, editOf } = call
@@ -128,5 +134,6 @@ export function intentOf(
     ...(wire.api !== 'executor' && { wire }),
     ...(taint !== 'developer' && { taint }),
     ...(editOf !== undefined && { editOf }),
+    ...(background && { background }),
   }
 }

@@ -51,10 +51,13 @@ export class Attempt {
 
   async run(): Promise<CallEnd> {
     const { interruption, settings } = this.#scope
+    const { tool, intent } = this.#step
     if (interruption.signal.aborted) return NOT_STARTED
     this.hasStarted = true
     // The time starts here: waiting in middleware does not count.
-    const limit = interruption.limit(this.#step.tool.timeoutMs ?? settings.timeoutMs)
+    const limit = interruption.limit(
+      tool.timeoutMs ?? (intent.background ? Number.POSITIVE_INFINITY : settings.timeoutMs),
+    )
     const work = this.#work(limit)
     try {
       // The first one counts; nothing that happens later changes the end.

@@ -8,6 +8,7 @@ import { Message } from '../../records/message.ts'
 import { Thought } from '../../records/thought.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import {
+  BACKGROUND_RESULT,
   CALL_NOTE,
   type Entry,
   type GateClosing,
@@ -213,6 +214,18 @@ const IN_DOUBT_NOTE = 'IN_DOUBT'
 /** A note that the model reads with a result; stored, so that it reads the same after a restart. */
 export const callNote = (toolCallId: string, message: string): Fact =>
   note(CALL_NOTE, message, { toolCallId })
+
+/** Says that the result of a background call enters the history here. */
+export const backgroundNote = ({ id, tool }: Pick<ToolCall, 'id' | 'tool'>): Fact =>
+  note(BACKGROUND_RESULT, `The background call \`${id}\` of \`${tool}\` has ended.`, {
+    toolCallId: id,
+  })
+
+/** The call whose result a note brings into the history. */
+export function backgroundResultIn({ code, data }: Note): string | undefined {
+  if (code !== BACKGROUND_RESULT) return undefined
+  return ((data ?? {}) as { readonly toolCallId?: string }).toolCallId
+}
 
 /** Records the trust of content that is in no record, and that may influence everything after it. */
 export const taintNote = (trust: TrustTier): Fact =>

@@ -10,7 +10,7 @@ import { Media } from '../../spool/media.ts'
 import { type Intent, type Note, type StoredUsage, TAINT } from '../../store/entry.ts'
 import type { TurnStatus } from '../limits/outcome.ts'
 import { type AskedCall, type OpenState, shownId } from './call-state.ts'
-import { type Fact, NO_ANSWER, OWN_WIRE } from './fact.ts'
+import { backgroundResultIn, type Fact, NO_ANSWER, OWN_WIRE } from './fact.ts'
 
 /**
  * The state of a log, folded fact by fact: the same code runs when facts are committed and when they are read back. Only
@@ -31,6 +31,10 @@ export class LogState {
   taint: TrustTier = 'developer'
   /** The checksums of the calls that settled since the last message of the user. */
   recent: string[] = []
+  /** The calls whose results come later than their receipts, by the ids under which they are shown. */
+  readonly background = new Set<string>()
+  /** Records of background calls that the history does not show yet, in the order in which they settled. */
+  readonly unshown = new Map<string, ToolCall>()
   end: LogEnd = EMPTY_LOG
   /** What the application passed to the last `run` as `context`. */
   context: JsonValue | undefined
@@ -83,6 +87,7 @@ export class LogState {
       case 'note':
         this.#lower(taintOf(fact.note))
         if (fact.note.code === TAINT) this.#unrecorded = undefined
+        this.unshown.delete(backgroundResultIn(fact.note) ?? '')
         break
       case 'model-call':
         this.#spend(fact.modelCall.usage, fact.modelCall.cost)
@@ -184,6 +189,7 @@ export class LogState {
     const known = this.open.get(id)
     const call = known?.call ?? editedCall(intent, stored?.redacted)
     if (call === undefined) return
+    if (intent.background) this.background.add(intent.editOf ?? id)
     // The intent has the checksum of the real arguments, even if the stored ones are redacted. Earlier versions stored the
     // time of the announcement only here.
     const askedAt = Date.parse(intent.createdAt)
@@ -196,6 +202,7 @@ export class LogState {
     this.open.delete(id)
     this.records.push(record)
     this.shown.set(shownId(record), record)
+    if (this.background.has(shownId(record))) this.unshown.set(id, record)
     const provided = this.#providerItems.get(id)
     if (provided !== undefined) this.providers.forget(provided.item)
     // Media have a trust of their own, which may be lower than the tool's.
@@ -319,7 +326,7 @@ export function lastAnswer(items: readonly HistoryItem[]): string {
 }
 
 /** Whether a history ends in a whole answer, although no end of the turn was written. */
-function endsInAnswer(items: readonly HistoryItem[]): boolean {
+export function endsInAnswer(items: readonly HistoryItem[]): boolean {
   const last = items.at(-1)
   if (last?.response === undefined) return false
   const response = items.filter((item) => item.response === last.response)

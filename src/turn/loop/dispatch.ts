@@ -2,6 +2,7 @@ import { callsOf, checkDecision } from '../executor/check-decision.ts'
 import type { ExecutorDecision } from '../executor/executor.ts'
 import { limitReached, MAX_CALLS_PER_RESPONSE, tooManyInResponse } from '../limits/limits.ts'
 import { type DispatchEnd, failed, SUSPENDED, stopped } from '../limits/outcome.ts'
+import { awaitBackground, showBackgroundResults } from './await-background.ts'
 import { compactHistory } from './compact-history.ts'
 import { decide, nextInput } from './decide.ts'
 import { type ResponseEnd, runResponse } from './run-response.ts'
@@ -38,6 +39,10 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     if (end === undefined) continue
     // A message that came while the model answered belongs to this turn.
     if (end.status === 'completed' && (await takeSteered(turn))) continue
+    // The turn does not end while background calls run: the model hears what they gave.
+    const waited = end.status === 'completed' ? await awaitBackground(turn) : undefined
+    if (waited === 'more') continue
+    if (waited !== undefined) return waited
     const checked = await checkedOutput(end, turn.answer, turn.interruption)
     if (!isRejected(checked) || answers++ === turn.answer?.attempts) return checked
     await askAgain(turn, checked)
@@ -68,6 +73,7 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   if (limit !== undefined) return stopped(limit)
   tally.iteration = iteration
   await takeSteered(turn)
+  await showBackgroundResults(turn)
   await compactHistory(turn)
   const short = await turn.request.prepare(turn.ctx.output?.schema, (report) =>
     turn.events.observed('budget', report),

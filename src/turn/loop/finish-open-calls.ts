@@ -4,6 +4,7 @@ import { ABORTED, asksForResult, unreportedStep, useLateResult } from '../gates/
 import { askStore } from '../limits/failure.ts'
 import type { StartedState } from '../log/call-state.ts'
 import { nextStep, type OpenPolicy } from '../recovery/next-step.ts'
+import { hasWaiting } from './await-background.ts'
 import { perform, runAll } from './run-response.ts'
 import type { Turn } from './turn.ts'
 
@@ -44,7 +45,7 @@ export async function finishOpenCalls(
     if (step.do === 'wait') waits = true
     await perform(turn, step)
   }
-  return waits || open.size > 0
+  return waits || hasWaiting(turn)
 }
 
 /** Whether somebody reported a call after it was given up. */

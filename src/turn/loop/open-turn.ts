@@ -5,6 +5,7 @@ import { type LiveFeed, liveFeed } from '../../store/feed/live-feed.ts'
 import type { Lease } from '../../store/store.ts'
 import { promptCacheKey } from '../../text/cache-key.ts'
 import { envelopeKey } from '../../text/envelope-key.ts'
+import { BackgroundCalls } from '../call/background-calls.ts'
 import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
@@ -28,7 +29,7 @@ import { readingOf, warnTooLarge } from './follow-log.ts'
 import { requireHeld, requireStillHeld } from './held-parent.ts'
 import { takePulse } from './pulse.ts'
 import type { OutputShape } from './structured-output.ts'
-import type { Steering, Turn } from './turn.ts'
+import { Steering, type Turn } from './turn.ts'
 import { TurnChain, UNUSED } from './turn-chain.ts'
 import { NOTHING_SPENT, TurnTally } from './turn-tally.ts'
 
@@ -224,10 +225,8 @@ async function turnOn(
   const isLimited =
     Number.isFinite(limits.tokens) || Number.isFinite(limits.cost) || parent?.isLimited === true
   log.follow(tally)
-  const steering: Steering = { isAsked: false }
-  const nudge = () => {
-    steering.isAsked = true
-  }
+  const steering = new Steering()
+  const nudge = () => steering.ask()
   const live = events.begin(log.length, gates, { stop: interruption.stop, nudge })
   if (control !== undefined) control.openedAt = log.length
   control?.found?.()
@@ -285,6 +284,7 @@ async function turnOn(
     steering,
     visible,
     compaction: { above: 0 },
+    background: new BackgroundCalls(interruption.abortIfLost),
     tally,
     answer: output,
     opened: {

@@ -30,7 +30,7 @@ export function takePulse(
     if (isOver) return
     shared.toFollowers(followers.length > 0)
     if (stops.some((stop) => mine.includes(stop))) interruption.stop()
-    if (queued.some(({ mode }) => mode === 'steer')) steering.isAsked = true
+    if (queued.some(({ mode }) => mode === 'steer')) steering.ask()
   }
   let isLooking = false
   const lookOnce = async () => {

@@ -7,6 +7,7 @@ import type { NextStep } from '../call/step.ts'
 import { approveHere, tooLateStep } from '../gates/use-decision.ts'
 import type { StopReason } from '../limits/outcome.ts'
 import { taintNote } from '../log/fact.ts'
+import { hasWaiting } from './await-background.ts'
 import type { Decided } from './decide.ts'
 import type { Turn } from './turn.ts'
 
@@ -36,7 +37,7 @@ export async function runResponse(
     turn,
     steps.map((step) => jobOf(turn, step)),
   )
-  return { waits: asked.isGated || turn.log.state.open.size > 0, stop }
+  return { waits: asked.isGated || hasWaiting(turn), stop }
 }
 
 const jobOf = (turn: Turn, step: NextStep) => ({
@@ -71,7 +72,9 @@ function usedApproval(step: NextStep) {
 /** Carries out a step whose facts are durable. */
 async function proceed(turn: Turn, step: NextStep): Promise<void> {
   const { approve } = turn.settings
-  if (step.do === 'run') await runCall(turn, step)
+  if (step.do === 'run' && step.intent.background && !step.given) {
+    turn.background.start(step.call.item.id, () => runCall(turn, step))
+  } else if (step.do === 'run') await runCall(turn, step)
   else if (step.do === 'end') await step.left?.leave()
   else if (step.do === 'wait' && step.call.item.executedBy === 'runner' && approve) {
     await perform(turn, await approveHere(turn, step, { ...turn.settings, approve }))

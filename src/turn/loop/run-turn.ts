@@ -19,9 +19,10 @@ import {
   type UnfinishedEnd,
 } from '../limits/outcome.ts'
 import type { Fact } from '../log/fact.ts'
-import { diedEarly, isAnswered, lastAnswer } from '../log/log-state.ts'
+import { diedEarly, endsInAnswer, isAnswered, lastAnswer } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { settleDoubts } from '../recovery/reconcile.ts'
+import { awaitBackground, showBackgroundResults } from './await-background.ts'
 import { dispatch } from './dispatch.ts'
 import { finishOpenCalls, leaveExternalCalls } from './finish-open-calls.ts'
 import { type OpenedTurn, openTurn, type TurnSeed } from './open-turn.ts'
@@ -124,7 +125,7 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
   let gates: readonly Gate[] = []
   const end = await guarded(turn, async () => {
     if (turn.opened.fault !== undefined) throw turn.opened.fault as Error
-    const worked = await work(turn, plan)
+    const worked = await workToEnd(turn, plan)
     if (worked.status === 'suspended')
       gates = await askStore(() => settings.store.openGates(turn.log.id))
     return worked
@@ -149,6 +150,15 @@ async function leaveSafely(turn: Turn): Promise<void> {
   }
 }
 
+/** A turn does not end while background calls run, however its work ended. */
+async function workToEnd(turn: Turn, plan: TurnPlan): Promise<DispatchEnd> {
+  try {
+    return await work(turn, plan)
+  } finally {
+    await turn.background.ended()
+  }
+}
+
 /** `run`, `resume` and `recover` in one: finish open calls, add the message, then the loop. */
 async function work(turn: Turn, { way, begin }: TurnPlan): Promise<DispatchEnd> {
   const { end } = turn.opened
@@ -159,7 +169,13 @@ async function work(turn: Turn, { way, begin }: TurnPlan): Promise<DispatchEnd> 
   if (await finishOpenCalls(turn, way === 'run' ? 'abandon' : 'continue', isAfterCrash))
     return SUSPENDED
   if (way === 'recover') await settleDoubts(turn, doubts)
-  if (isOver) return { status: 'completed', text: lastAnswer(turn.request.history.items) }
+  // A model that has answered is asked again when background calls have given something, and not before.
+  const { items } = turn.request.history
+  const isWaiting = way !== 'run' && !turn.background.isIdle && endsInAnswer(items)
+  const waited = isOver || isWaiting ? await awaitBackground(turn) : undefined
+  if (waited !== undefined && waited !== 'more') return waited
+  if (isOver && waited === undefined) return { status: 'completed', text: lastAnswer(items) }
+  await showBackgroundResults(turn)
   await begin?.(turn)
   return dispatched(turn)
 }

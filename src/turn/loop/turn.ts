@@ -1,5 +1,6 @@
 import type { Note } from '../../store/entry.ts'
 import type { Gate } from '../../store/gate.ts'
+import type { BackgroundCalls } from '../call/background-calls.ts'
 import type { CallScope } from '../call/call-scope.ts'
 import type { LogEnd } from '../log/log-state.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
@@ -10,9 +11,24 @@ import type { OutputShape } from './structured-output.ts'
 import type { TurnTally } from './turn-tally.ts'
 
 /** Messages that wait for the turn that runs. */
-export interface Steering {
+export class Steering {
   /** Whether somebody may have sent some. */
-  isAsked: boolean
+  isAsked = false
+  #wake = () => {}
+
+  /** Somebody may have sent some. */
+  ask(): void {
+    this.isAsked = true
+    this.#wake()
+  }
+
+  /** Resolves when somebody may have sent some. */
+  asked(): Promise<void> {
+    if (this.isAsked) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
 }
 
 /** A running turn: the scope of its calls, and what the loop needs in addition. */
@@ -28,6 +44,7 @@ export interface Turn extends CallScope {
     /** A summary failed: no other is asked for until a request has more tokens than this. */
     above: number
   }
+  readonly background: BackgroundCalls
   /** Counts for the outcome. */
   readonly tally: TurnTally
   /** The shape of the answer, if one was asked for. */

@@ -1,6 +1,7 @@
 import { foreignForm } from '../../model/wire/foreign-text.ts'
 import type {
   CallItem,
+  CallResult,
   HistoryItem,
   OpenCallItem,
   ProviderGate,
@@ -11,12 +12,14 @@ import type { ToolCall } from '../../records/tool-call.ts'
 import {
   CALL_NOTE,
   type GateClosing,
+  type Intent,
   type ModelCall,
   type Note,
   type Summary,
 } from '../../store/entry.ts'
 import { type AskedCall, shownId } from '../log/call-state.ts'
-import { type Fact, OWN_WIRE } from '../log/fact.ts'
+import { backgroundResultIn, type Fact, OWN_WIRE } from '../log/fact.ts'
+import { backgroundMessage, receipt } from './background-text.ts'
 import type { Presentation } from './presentation.ts'
 import { editNote } from './presentation.ts'
 
@@ -25,7 +28,16 @@ type Place = Placed &
   (
     | { readonly is: 'item'; item: HistoryItem }
     | { readonly is: 'message'; readonly message: Message }
-    | { readonly is: 'call'; readonly item: CallItem; record?: ToolCall; note?: string }
+    | {
+        readonly is: 'call'
+        readonly item: CallItem
+        record?: ToolCall
+        note?: string
+        /** The id under which it runs in the background. */
+        startedAs?: string
+      }
+    /** The result of a background call. */
+    | { readonly is: 'result'; readonly record: ToolCall }
   )
 
 /** Where a rendered place comes from. */
@@ -66,6 +78,8 @@ export class History {
   #turn = 0
   /** The number of the first place: a place keeps its number when a summary takes the place of those before it. */
   base = 0
+  /** The records of background calls that have no place yet. */
+  readonly #unshown = new Map<string, ToolCall>()
   /** The calls of gates, by gate. */
   readonly #gates = new Map<string, string>()
   readonly #presentation: Presentation
@@ -115,6 +129,9 @@ export class History {
       case 'gate-closed':
         this.#placeDecision(fact.closing)
         break
+      case 'intent':
+        this.#placeReceipt(fact.intent)
+        break
       case 'model-call':
         this.#shed(fact.modelCall)
         break
@@ -124,7 +141,6 @@ export class History {
       case 'turn-start':
         if ((fact.start.input ?? 'run') === 'run') this.#turn++
         break
-      case 'intent':
       case 'turn-end':
         break
     }
@@ -212,7 +228,7 @@ export class History {
     this.#changed.clear()
     while (this.items.length < this.#places.length) {
       const place = this.#places[this.items.length] as Place
-      if (place.is === 'call' && place.record === undefined) break
+      if (place.is === 'call' && place.record === undefined && !place.startedAs) break
       // A model that is asked again for a text that was cut off begins anew.
       if (isPartial(place) && this.#places.slice(this.items.length).every(isPartial)) break
       this.items.push(await this.#render(this.items.length))
@@ -224,13 +240,32 @@ export class History {
     const place = this.#places[at] as Place
     if (place.is === 'item') return place.item
     if (place.is === 'message') return this.#presentation.message(place.message)
-    const { item, note } = place
+    if (place.is === 'result') {
+      return backgroundMessage(place.record, (await this.#renderRecord(place.record)).parts)
+    }
+    const { item, note, startedAs } = place
+    if (startedAs !== undefined) return { ...receipt(startedAs, note), ...item }
     const record = place.record as ToolCall
-    const { result, hasHandle } = await this.#presentation.call(record)
-    if (hasHandle) this.#onHandle(record)
+    const result = await this.#renderRecord(record)
     const notes = [editNote(record), note].filter((text) => text !== undefined)
     const parts = [...result.parts, ...notes.map((text) => ({ type: 'text', text }) as const)]
     return { result: { isError: result.isError, parts }, ...item }
+  }
+
+  async #renderRecord(record: ToolCall): Promise<CallResult> {
+    const { result, hasHandle } = await this.#presentation.call(record)
+    if (hasHandle) this.#onHandle(record)
+    return result
+  }
+
+  #placeReceipt({ id, editOf, background }: Intent): void {
+    if (!background) return
+    const at = this.#byCall.get(editOf ?? id)
+    const place = this.#places[at ?? -1]
+    if (at === undefined || place?.is !== 'call') return
+    place.startedAs = id
+    place.last = NOT_SHOWN
+    this.#changed.add(at)
   }
 
   #placeCall({ item }: AskedCall): void {
@@ -276,19 +311,35 @@ export class History {
     place.last = this.#seq
     // A provider's own call is shown as the provider sent it.
     if (place.is !== 'call') return
+    if (place.startedAs !== undefined) {
+      place.last = NOT_SHOWN
+      this.#unshown.set(record.id, record)
+      return
+    }
     place.record = record
     this.#changed.add(at)
   }
 
-  #placeNote({ code, message, data }: Note): void {
+  #placeNote(note: Note): void {
+    const { code, message, data } = note
+    const record = this.#unshown.get(backgroundResultIn(note) ?? '')
+    if (record !== undefined) this.#placeResult(record)
     if (code !== CALL_NOTE) return
     const { toolCallId } = (data ?? {}) as { readonly toolCallId?: string }
     const at = this.#byCall.get(toolCallId ?? '')
     const place = this.#places[at ?? -1]
     if (at === undefined || place?.is !== 'call') return
     place.note = message
-    place.last = this.#seq
+    place.last = Math.max(place.last, this.#seq)
     this.#changed.add(at)
+  }
+
+  /** A result comes behind everything that the model has read, so that requests only grow. */
+  #placeResult(record: ToolCall): void {
+    const place = this.#places[this.#byCall.get(shownId(record)) ?? -1]
+    if (place !== undefined) place.last = this.#seq
+    this.#unshown.delete(record.id)
+    this.#places.push({ is: 'result', record, ...this.#here() })
   }
 
   #placeDecision(closing: GateClosing): void {
@@ -303,9 +354,12 @@ export class History {
   }
 }
 
+/** A receipt whose result is not shown: no summary covers one without the other. */
+const NOT_SHOWN = Number.MAX_SAFE_INTEGER
+
 /** The call of a place. */
 function callOf(place: Place): string | undefined {
-  if (place.is === 'message') return undefined
+  if (place.is === 'message' || place.is === 'result') return undefined
   const { item } = place
   return item.type === 'call' || item.type === 'openCall' ? item.id : undefined
 }

@@ -261,7 +261,8 @@ export class TurnRequest {
         budget.skip(item)
         continue
       }
-      const call = item.type === 'call' ? shown.get(item.id) : undefined
+      // A receipt stays as it is.
+      const call = item.type === 'call' && !item.background ? shown.get(item.id) : undefined
       const isHandle = item.type === 'call' && handles.has(item.id)
       await budget.append(item, call, { message: messageAfter(items, this.#counted), isHandle })
     }
@@ -290,5 +291,6 @@ function messageAfter(items: readonly HistoryItem[], from: number): number | und
   let at = from
   while (isContext(items[at])) at++
   const next = items[at]
-  return next?.type === 'message' && next.role === 'user' ? at : undefined
+  const isSaid = next?.type === 'message' && next.role === 'user' && next.resultOf === undefined
+  return isSaid ? at : undefined
 }

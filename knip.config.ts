@@ -21,6 +21,7 @@ const config: KnipConfig = ({ production = false }) => ({
     'scripts/build-scanner.mjs',
     'test/deep/browser/*.mjs',
     'test/crash/*-process.ts',
+    'test/mcp/*.mjs',
     'test/stored/make-fixtures.mjs',
     'src/**/*.test-d.ts',
     // Found by their place.

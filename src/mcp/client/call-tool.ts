@@ -157,9 +157,16 @@ class Call {
     const { connection, flights } = this.#server
     if ('flight' in landing) {
       const parked = this.#ctx.idempotencyKey
-      flights.park(parked, landing.flight)
       const questions = { requests: { asked: landing.request }, answers: {}, parked }
-      return nextQuestion(connection.name, questions)
+      try {
+        const question = nextQuestion(connection.name, questions)
+        flights.park(parked, landing.flight)
+        return question
+      } catch (error) {
+        // The server waits, and nobody can be asked this: the call ends here.
+        landing.flight.abort(error as Error)
+        throw this.#lost(thrownText(error), error)
+      }
     }
     const { result } = landing
     if (!isJsonObject(result) || result['resultType'] !== 'input_required') {

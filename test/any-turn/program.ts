@@ -114,6 +114,7 @@ export interface Settings {
   readonly limits: { readonly iterations: number; readonly calls: number }
   readonly repeat: { readonly hint: number; readonly refuse: number; readonly stop: number }
   readonly maxTokens: number | undefined
+  readonly compactAt: number | undefined
   readonly approve: Approver | undefined
   readonly layers: readonly Layer[]
   readonly hasSecret: boolean
@@ -238,6 +239,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
     { hint: 2, refuse: 3, stop: 3 },
   ),
   maxTokens: maybe(fc.constantFrom(200, 1_500, 4_000), 5),
+  compactAt: maybe(fc.constantFrom(50, 300, 900, 1_200), 2),
   approve: maybe<Approver>(fc.constantFrom('yes', 'no', 'edit', 'throw', 'garbage', 'late'), 2),
   layers: some<readonly Layer[]>(
     [3, fc.constant([])],

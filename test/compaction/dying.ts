@@ -96,8 +96,10 @@ export async function recovered(store: Store, problems: string[]): Promise<reado
   const { items } = await store.history({ conversation: 'c', limit: 500 })
   if (outcome.status !== 'completed') found.push(`The outcome is ${JSON.stringify(outcome)}.`)
   const records = items.flatMap((item) => ('settlement' in item ? [item] : []))
-  const done = records.filter(({ settlement }) => settlement === 'ok').map(({ args }) => args['q'])
-  const expected = Array.from({ length: CALLS }, (_, at) => `G${at + 1}.`)
+  const done = records
+    .filter(({ settlement }) => settlement === 'ok')
+    .map(({ args }) => JSON.stringify(args['q']))
+  const expected = Array.from({ length: CALLS }, (_, at) => `"G${at + 1}."`)
   if (done.join() !== expected.join()) found.push(`Done was ${done.join()}.`)
   const { ok, faults } = await store.verify({ conversation: 'c' })
   return ok ? found : [...found, ...faults.map(({ message }) => message)]

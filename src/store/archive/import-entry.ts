@@ -41,7 +41,10 @@ export function importedEntry(
   // A tool that is asked about a key must not tell one conversation of another's calls.
   if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY
   if (kind === 'settlement') settle(lines, data, trust)
-  if (kind === 'summary') data['trust'] = lowerTrust(tierOf(data['trust']), trust)
+  if (kind === 'summary') {
+    data['trust'] = lowerTrust(tierOf(data['trust']), trust)
+    delete data['place']
+  }
   if (kind === 'message' && data['attachments'] !== undefined) {
     data['attachments'] = lowered(data['attachments'], trust)
   }

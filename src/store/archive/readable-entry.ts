@@ -65,8 +65,9 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
     must('text', typeof text === 'string', 'must be a string')
     must('upTo', isCount(upTo), 'must be the number of an entry')
     mustBeOneOf('trust', trust, TRUST_TIERS)
-    must('calls', isListOf(calls, isText) && calls.length <= MAX_CALLS, 'must be a list of ids')
-    must('keeps', keeps === undefined || isListOf(keeps, isCount), 'must be a list of entries')
+    must('calls', isListOf(calls, isText), 'must be a list of at most 64 ids')
+    const areEntries = keeps === undefined || isListOf(keeps, isCount)
+    must('keeps', areEntries, 'must be a list of at most 64 entries')
     const counts = usage === undefined ? [] : isObject(usage) ? Object.values(usage) : [null]
     must('usage', counts.every(isAmount), 'must be an object of numbers')
     must('cost', cost === undefined || isAmount(cost), 'must be a number')
@@ -78,17 +79,15 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
   },
 }
 
-/** The most calls that a summary lists. */
-const MAX_CALLS = 64
+/** The most calls that a summary lists, and the most messages that it keeps. */
+const MAX_LISTED = 64
 
 const isText = (value: unknown) => typeof value === 'string'
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 1
 const isAmount = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0
-const isListOf = (
-  value: JsonValue | undefined,
-  is: (one: unknown) => boolean,
-): value is JsonValue[] => Array.isArray(value) && value.every(is)
+const isListOf = (value: unknown, is: (one: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.length <= MAX_LISTED && value.every(is)
 
 /** Whether a number is a time that a date can have. */
 export const isTime = (value: unknown): boolean =>

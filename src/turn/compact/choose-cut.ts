@@ -29,6 +29,8 @@ export interface Cut {
   readonly tokens: number
 }
 
+/** Of more messages in one turn, the summary has to tell. */
+const MAX_KEPT = 64
 /** Room for a summary that is not written yet, as a share of the limit. */
 const SUMMARY_SHARE = 0.1
 /** Less than this share of the limit is not worth a summary. */
@@ -109,7 +111,10 @@ function lastResort(
 /** The places of the running turn's messages. */
 function runningMessages(origins: readonly Origin[]): readonly number[] {
   const newest = origins.at(-1)?.turn
-  return origins.flatMap(({ isUser, turn }, at) => (isUser && turn === newest ? [at] : []))
+  const messages = origins.flatMap(({ isUser, turn }, at) =>
+    isUser && turn === newest ? [at] : [],
+  )
+  return messages.slice(-MAX_KEPT)
 }
 
 /** The sums of the sizes from each place to the end. */

@@ -102,10 +102,12 @@ export type {
   MediaSource,
   MessageItem,
   OpenCallItem,
+  PromptChange,
   ProviderGate,
   RawItem,
   TextPart,
   ThoughtItem,
+  ToldPrompt,
 } from './records/history-item.ts'
 export { Memory, type RawMemory } from './records/memory.ts'
 export { Message, type MessageRole, type RawMessage } from './records/message.ts'

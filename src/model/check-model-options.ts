@@ -22,11 +22,12 @@ const KEY_OPTIONS = ['apiKey', 'baseUrl', 'fetch']
 
 /** Refuses what no request could be sent with, when the model is made and not when it is first asked. */
 export function checkModelOptions(options: unknown, kind: ClientKind): void {
-  const { client, model, maxResponseBytes, cache, ...others } = (options ?? {}) as {
+  const { client, model, maxResponseBytes, cache, appends, ...others } = (options ?? {}) as {
     readonly client?: unknown
     readonly model?: unknown
     readonly maxResponseBytes?: unknown
     readonly cache?: unknown
+    readonly appends?: unknown
   }
   if (kind.takesKey && client === undefined) checkKey(kind, others)
   else if (!kind.members.some((path) => typeof memberOf(client, path) === 'function')) {
@@ -40,9 +41,11 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   if (maxResponseBytes !== undefined && !isSize) {
     throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
   }
-  const mayCache = kind.options?.includes('cache') ?? false
-  if (mayCache && cache !== undefined && typeof cache !== 'boolean') {
-    throw invalid(kind, 'cache', 'must be true or false, or be left out')
+  for (const [name, value] of Object.entries({ cache, appends })) {
+    const isTaken = kind.options?.includes(name) ?? false
+    if (isTaken && value !== undefined && typeof value !== 'boolean') {
+      throw invalid(kind, name, 'must be true or false, or be left out')
+    }
   }
   const keyed = kind.takesKey && client === undefined ? KEY_OPTIONS : []
   const names = [...OPTIONS, ...keyed, ...(kind.options ?? [])]

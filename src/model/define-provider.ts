@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<keyof ProviderDefinition, true>> = {
   encode: true,
   requestBody: true,
   continuedBody: true,
+  appends: true,
   validate: true,
   errors: true,
   loopback: true,
@@ -73,7 +74,7 @@ export function checkDefinition(
     const value = given[name]
     need(name, typeof value === 'string' && value !== '', 'must be a text that is not empty')
   }
-  const { version, title, validate, continuedBody, framing, fixtures } = given
+  const { version, title, validate, continuedBody, appends, framing, fixtures } = given
   const isVersion = Number.isFinite(version) || (typeof version === 'string' && version !== '')
   need('version', isVersion, 'must be a text or a number')
   const isTitle = title === undefined || typeof title === 'string'
@@ -83,6 +84,8 @@ export function checkDefinition(
   }
   const isRules = validate === undefined || typeof validate === 'function'
   need('validate', isRules, 'must be a function, or be left out')
+  const isAppending = appends === undefined || typeof appends === 'function'
+  need('appends', isAppending, 'must be a function, or be left out')
   const isBody = continuedBody === undefined || typeof continuedBody === 'function'
   need('continuedBody', isBody, 'must be a function, or be left out')
   const isFraming = framing === undefined || FRAMINGS.includes(framing)

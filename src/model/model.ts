@@ -16,6 +16,8 @@ export interface Model {
   /** With `api`, the key under which opaque state may be replayed. */
   readonly endpoint?: string
   readonly modelFamily?: string
+  /** True when changed instructions and tools are appended to the history, so that requests only grow. */
+  readonly appends?: boolean
   /**
    * One round trip. Deltas as they come, then one `finish`; a non-streaming model gives only the
    * latter. A stream that ends without a terminal wire event throws and yields no `finish`.

@@ -1,4 +1,5 @@
 import type { BobbinError } from '../core/error/error.ts'
+import type { SayChange } from './appended-changes.ts'
 import type { HistoryPlace } from './history-place.ts'
 import type { ModelRequest } from './model.ts'
 import type { Repair } from './wire/encode-groups.ts'
@@ -26,6 +27,11 @@ export interface ProviderDefinition<Part extends object = object, Body extends o
    * takes the list of responses.
    */
   continuedBody?(body: Body, token: string): Body
+  /**
+   * How changes of instructions and tools are appended to the history, so that what stands before it stays as it is. Gives
+   * undefined for a model or a host that does not take them. Without it, changed tools and instructions replace the old ones.
+   */
+  appends?(to: AppendTarget): SayChange | undefined
   /** Any error of the client as an error of ours. Aborts never get here. */
   errors(error: unknown): BobbinError
   /** The server's side, for `loopbackProvider`. */
@@ -53,6 +59,14 @@ export interface Abilities {
   readonly boundThinking?: boolean
 }
 
+/** A model that a change may be appended for. */
+export interface AppendTarget {
+  readonly model: string
+  readonly endpoint?: string
+  /** What the application says about it; absent where the protocol decides. */
+  readonly appends?: boolean
+}
+
 /** What the body of a request is made from. */
 export interface BodyInput<Part extends object = object> {
   readonly model: string
@@ -69,6 +83,8 @@ export interface BodyInput<Part extends object = object> {
   readonly modelFamily?: string
   /** Whether to ask the provider to cache the request; absent where the protocol decides. */
   readonly cache?: boolean
+  /** See `AppendTarget`. */
+  readonly appends?: boolean
   /** See `cacheKey` of `ModelCallOptions`. */
   readonly cacheKey?: string
   /** Receives every change that the history needed, beside those of `encode`. */

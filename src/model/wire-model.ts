@@ -2,6 +2,7 @@ import { sha256Hex } from '#hash'
 import { isBobbinError } from '../core/error/error.ts'
 import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { canonicalStringify } from '../core/json/canonical.ts'
+import { withChanges } from './appended-changes.ts'
 import { checkDefinition } from './define-provider.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
 import { promptPieces } from './prompt-pieces.ts'
@@ -25,6 +26,8 @@ export interface WireModelOptions<Body extends object = object> {
   readonly hostedTools?: readonly object[]
   /** Whether to ask the provider to cache requests; the protocol decides when absent. */
   readonly cache?: boolean
+  /** Whether changed instructions and tools are appended to the history; the protocol decides when absent. */
+  readonly appends?: boolean
   /** False asks for whole responses. */
   readonly stream?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
@@ -50,7 +53,16 @@ export function wireModel<Part extends object, Body extends object>(
 ): Model {
   checkDefinition('wireModel', definition)
   checkOptions(options)
-  const { model, endpoint, modelFamily, params, hostedTools, cache, stream = true } = options
+  const {
+    model,
+    endpoint,
+    modelFamily,
+    params,
+    hostedTools,
+    cache,
+    appends,
+    stream = true,
+  } = options
   const key = {
     ...(endpoint !== undefined && { endpoint }),
     ...(modelFamily !== undefined && { modelFamily }),
@@ -62,13 +74,16 @@ export function wireModel<Part extends object, Body extends object>(
     ...(params !== undefined && { params }),
     ...(hostedTools !== undefined && { hostedTools }),
     ...(cache !== undefined && { cache }),
+    ...(appends !== undefined && { appends }),
   }
+  const say = definition.appends?.(settings)
 
   async function* batches(
-    request: ModelRequest,
+    wanted: ModelRequest,
     { signal: outer, mint, cacheKey, onRepair, onRequest }: ModelCallOptions = {},
   ): EventBatches {
     const listeners = onRepair ? { onRepair } : {}
+    const request = withChanges(wanted, say)
     const part = definition.encode(request.items, { ...key, ...listeners })
     const keyed = cacheKey === undefined ? settings : { ...settings, cacheKey }
     const body = definition.requestBody({ ...keyed, ...listeners, part, request })
@@ -117,6 +132,7 @@ export function wireModel<Part extends object, Body extends object>(
     provider: definition.provider,
     model,
     ...key,
+    ...(say && { appends: true }),
     stream: (...call) => flatten(batches(...call)),
   }
 }
@@ -128,6 +144,7 @@ const NAMES = [
   'params',
   'hostedTools',
   'cache',
+  'appends',
   'stream',
   'maxResponseBytes',
   'send',
@@ -147,6 +164,7 @@ function checkOptions(options: unknown): void {
     ['send', typeof given.send === 'function', 'must be a function that sends a body'],
     ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
     ['cache', ['boolean', 'undefined'].includes(typeof given.cache), 'must be true or false'],
+    ['appends', isFlagOrAbsent(given.appends), 'must be true or false'],
     ['modelFamily', given.modelFamily === undefined || isText(given.modelFamily), 'must be a text'],
     ['params', given.params === undefined || isObject(given.params), 'must be an object'],
     ['hostedTools', isListOrAbsent(given.hostedTools), 'must be a list of tools'],

@@ -2,6 +2,7 @@ export type { BobbinError } from '../core/error/error.ts'
 export type { IdLedger } from '../core/ids.ts'
 export type { JsonObject, JsonValue } from '../core/json/json.ts'
 export type { ProviderData, WireReference } from '../core/wire-reference.ts'
+export type { AppendedChange, SayChange } from '../model/appended-changes.ts'
 export { defineProvider } from '../model/define-provider.ts'
 export { assemble, type Ending } from '../model/events/assembler.ts'
 export type { FinishReason } from '../model/events/finish-reason.ts'
@@ -18,6 +19,7 @@ export type { HistoryPlace } from '../model/history-place.ts'
 export type { Model, ModelCallOptions, ModelRequest } from '../model/model.ts'
 export type {
   Abilities,
+  AppendTarget,
   BodyInput,
   CommandLineConnection,
   CommandLineModel,
@@ -71,8 +73,10 @@ export type {
   MediaSource,
   MessageItem,
   OpenCallItem,
+  PromptChange,
   ProviderGate,
   RawItem,
   TextPart,
   ThoughtItem,
+  ToldPrompt,
 } from '../records/history-item.ts'

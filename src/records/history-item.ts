@@ -49,6 +49,29 @@ export interface MessageItem extends FromResponse {
   }
   /** The call whose result it brings: one that ran in the background and has a receipt for a result. */
   readonly resultOf?: string
+  /** Set on a message of the runner that changes instructions or tools. Its role is `system`, and its parts say the instructions. */
+  readonly change?: PromptChange
+}
+
+/** Instructions and tools of a request. Each tool is JSON as text: stored objects lose the order of their keys. */
+export interface ToldPrompt {
+  readonly instructions: string
+  readonly tools: readonly string[]
+}
+
+/** How instructions and tools changed in the middle of a conversation. */
+export interface PromptChange {
+  /**
+   * What requests say before the history from now on, and what later changes start from. It voids every change before
+   * this one, and comes before the members below.
+   */
+  readonly from?: ToldPrompt
+  /** The new instructions. */
+  readonly instructions?: string
+  /** Tools that are new, as JSON. */
+  readonly added?: readonly string[]
+  /** The names of tools that are gone. */
+  readonly removed?: readonly string[]
 }
 
 /** Reasoning: the readable part as text, the rest (signatures, ciphertext) in `providerData`. */

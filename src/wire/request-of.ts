@@ -1,6 +1,7 @@
 import { isBobbinError } from '../core/error/error.ts'
 import { isObject, requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import type { JsonValue } from '../core/json/json.ts'
+import { withChanges } from '../model/appended-changes.ts'
 import { checkDefinition } from '../model/define-provider.ts'
 import type { ModelRequest } from '../model/model.ts'
 import type { ProviderDefinition } from '../model/provider-definition.ts'
@@ -100,7 +101,7 @@ function bodyOf(
     stream = true,
     ...settings
   } = (params ?? {}) as Readonly<Record<string, never>>
-  const request = {
+  const wanted = {
     ...(instructions !== undefined && { instructions }),
     items,
     ...(tools !== undefined && { tools }),
@@ -108,7 +109,8 @@ function bodyOf(
     ...(output !== undefined && { output }),
   } as unknown as ModelRequest
   const { endpoint, modelFamily } = settings
-  const part = definition.encode(items, {
+  const request = withChanges(wanted, definition.appends?.({ model, ...settings }))
+  const part = definition.encode(request.items, {
     ...(endpoint !== undefined && { endpoint }),
     ...(modelFamily !== undefined && { modelFamily }),
   })

@@ -12,6 +12,11 @@ export const providerExports = {
   ],
   types: [
     'Abilities',
+    'AppendTarget',
+    'AppendedChange',
+    'PromptChange',
+    'SayChange',
+    'ToldPrompt',
     'BobbinError',
     'BodyInput',
     'CallFacts',

@@ -173,6 +173,8 @@ export const rootExports: PublicNames = {
     'MediaSource',
     'MemorySpoolOptions',
     'MessageItem',
+    'PromptChange',
+    'ToldPrompt',
     'MessageRole',
     'Middleware',
     'MintId',

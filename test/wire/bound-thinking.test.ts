@@ -36,15 +36,19 @@ async function claude(responses: readonly (readonly object[])[], store: Store = 
   onTestFinished(() => server.close())
   const warnings: string[] = []
   const runner = (
-    options: Partial<TurnRunnerOptions> & { claude?: string; streaming?: boolean },
+    options: Partial<TurnRunnerOptions> & {
+      claude?: string
+      streaming?: boolean
+      appends?: boolean
+    },
   ) => {
-    const { claude: model = FABLE, streaming = false, ...rest } = options
+    const { claude: model = FABLE, streaming = false, appends = false, ...rest } = options
     const made = new TurnRunner({
       store,
       retries: 0,
       ...('executor' in rest
         ? {}
-        : { model: samplesOf(api).open(server.url, { model, streaming }) }),
+        : { model: samplesOf(api).open(server.url, { model, streaming, appends }) }),
       ...rest,
     } as TurnRunnerOptions)
     const recorder = eventRecorder(made)
@@ -264,6 +268,24 @@ describe('thinking that is bound to what stood before it', () => {
     await played.runner({ tools }).say('2')
     expect(played.violations()).toEqual([])
     expect(played.sent()).toEqual(['', 'a1', 'a1 a2'])
+  })
+
+  it('holds over changed tools and instructions that are appended', async () => {
+    const played = await claude([
+      [hm('a1'), use('look')],
+      [hm('a2'), text('one')],
+      [hm('b1'), use('look')],
+      [hm('b2'), text('two')],
+      [hm('c1'), text('three')],
+    ])
+    const other = sampleTool('other', () => 'x')
+    const appends = true
+    await played.runner({ appends, tools: [look] }).say('1')
+    await played.runner({ appends, tools: [look, other], instructions: 'Be short.' }).say('2')
+    await played.runner({ appends, tools: [look] }).say('3')
+    expect(played.violations()).toEqual([])
+    expect(played.warnings).toEqual([])
+    expect(played.sent()).toEqual(['', 'a1', 'a1 a2', 'a1 a2 b1', 'a1 a2 b1 b2'])
   })
 
   it('is left out behind changed tools and instructions, with one warning; newer thinking is sent', async () => {

@@ -11,6 +11,8 @@ export interface ModelSettings {
   readonly maxResponseBytes?: number
   /** Of protocols that take requests to cache. */
   readonly cache?: boolean
+  /** Of protocols that can append changed instructions and tools. */
+  readonly appends?: boolean
   /** Of Claude alone. */
   readonly boundThinking?: boolean
 }

@@ -17,6 +17,11 @@ export interface AnthropicMessagesOptions extends RequestSettings {
    * refuse is then left out. The name of the model tells when absent.
    */
   readonly boundThinking?: boolean
+  /**
+   * Whether changed instructions and tools are appended to the history as system messages, so that requests only grow.
+   * When absent, the name of the model tells, at Anthropic's own hosts.
+   */
+  readonly appends?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
   readonly maxResponseBytes?: number
 }
@@ -27,7 +32,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
     factory: 'anthropicMessages',
     members: ['messages.create', 'beta.messages.create'],
     example: 'new Anthropic()',
-    options: ['now', 'boundThinking', 'cache'],
+    options: ['now', 'boundThinking', 'cache', 'appends'],
     refuses: {
       params: ['temperature', 'top_p', 'top_k'],
       because:
@@ -48,7 +53,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
       }
       const how = { middleware: [watching], ...(signal !== undefined && { signal }) }
       const sent =
-        settings.params?.betas === undefined
+        body.betas === undefined
           ? client.messages.create(body as Anthropic.MessageCreateParams, how)
           : client.beta.messages.create(body, how)
       return sent.asResponse()

@@ -1,5 +1,6 @@
 import { defineProvider } from '../../model/define-provider.ts'
 import type { BodyInput } from '../../model/provider-definition.ts'
+import { appends, betasFor } from './appended-change.ts'
 import { withCacheMarkers } from './cache-markers.ts'
 import { decodePayload } from './decode/decode.ts'
 import { decodeStream } from './decode/decode-stream.ts'
@@ -24,7 +25,7 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
   return defineProvider({
     api: API,
     provider: PROVIDER,
-    version: 2,
+    version: 3,
     title: 'Anthropic Messages',
     history: { member: 'messages', tools: 'tools', instructions: 'system' },
     abilities: {
@@ -39,13 +40,14 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
     encode: (items, options) =>
       encodeHistory(items, { ...options, ...(now !== undefined && { now }) }),
     requestBody: (input: BodyInput<MessagesPart>) => {
-      const plain = requestBody(input)
+      const plain = withBetas(requestBody(input), betasFor(input.part.messages))
       const body = input.cache === false ? plain : withCacheMarkers(plain)
       if (!(boundThinking ?? bindsThinking(input.model))) return body
       const bound = withoutDeadThinking(body, boundsOf(input.request.items, keyOf(input)))
       if (bound.dead > 0) input.onRepair?.(deadRepair(bound.dead))
       return bound.body
     },
+    appends,
     validate: validateRequest,
     errors: failureOfClient,
     loopback,
@@ -54,6 +56,11 @@ export function messagesWith({ now, boundThinking }: ProtocolSettings) {
 
 /** The Messages protocol. */
 export const messages = messagesWith({})
+
+function withBetas(body: ReturnType<typeof requestBody>, needed: readonly string[]) {
+  const betas = [...new Set([...(body.betas ?? []), ...needed])]
+  return betas.length === 0 ? body : { ...body, betas }
+}
 
 const deadRepair = (count: number) => ({
   kind: 'dead-thinking' as const,

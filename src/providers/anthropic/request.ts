@@ -73,7 +73,8 @@ function customTools({ tools = [] }: ModelRequest, hosted: readonly HostedTool[]
     .map(toolParam)
 }
 
-function toolParam({ name, description, inputSchema }: ToolDefinition): HostedTool {
+/** A tool of ours in the words of the wire. */
+export function toolParam({ name, description, inputSchema }: ToolDefinition): HostedTool {
   return { name, description, input_schema: { ...inputSchema, type: 'object' } }
 }
 

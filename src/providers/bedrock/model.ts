@@ -16,6 +16,11 @@ export interface BedrockConverseOptions extends RequestSettings {
    * refuse is then left out. The name of the model tells when absent.
    */
   readonly boundThinking?: boolean
+  /**
+   * Whether changed instructions are appended to the history as system messages, so that requests only grow. The name of
+   * the model tells when absent.
+   */
+  readonly appends?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
   readonly maxResponseBytes?: number
 }
@@ -26,7 +31,7 @@ export function bedrockConverse(options: BedrockConverseOptions): Model {
     factory: 'bedrockConverse',
     members: ['send'],
     example: 'new BedrockRuntimeClient({ region })',
-    options: ['boundThinking', 'cache'],
+    options: ['boundThinking', 'cache', 'appends'],
   })
   const { client, streaming = true, boundThinking, ...settings } = options
   return wireModel(converseWith({ boundThinking }), {

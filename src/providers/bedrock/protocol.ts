@@ -1,5 +1,6 @@
 import { defineProvider } from '../../model/define-provider.ts'
 import type { BodyInput } from '../../model/provider-definition.ts'
+import { appends } from './appended-change.ts'
 import { takesCachePoints, withCachePoints } from './cache-points.ts'
 import { decodePayload } from './decode/decode.ts'
 import { decodeStream } from './decode/decode-stream.ts'
@@ -27,7 +28,8 @@ export function converseWith({ boundThinking }: ProtocolSettings) {
     title: 'Amazon Bedrock Converse',
     framing: 'eventstream',
     history: { member: 'messages', tools: 'toolConfig.tools', instructions: 'system' },
-    abilities: { cacheMarkers: true, boundThinking: true },
+    abilities: { appendInstructions: true, cacheMarkers: true, boundThinking: true },
+    appends,
     detect,
     decode: decodePayload,
     decodeStream,

@@ -1,5 +1,4 @@
 import { sha256Hex } from '#hash'
-import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { type NewEntry, REQUEST_PARTS, type RequestPart } from '../entry.ts'
 import type { BlobRow } from './store-rows.ts'
@@ -8,12 +7,12 @@ const encoder = new TextEncoder()
 /** Tools are the same in every request of a turn, and large. */
 const known = new WeakMap<object, BlobRow>()
 
-/** A part of a request as it is stored: its canonical JSON, under its digest. */
+/** A part of a request as it is stored: its JSON under its digest. Keys keep their order, because a model reads it. */
 export function partRow(part: JsonValue): BlobRow {
   const isFixed = typeof part === 'object' && part !== null && Object.isFrozen(part)
   const held = isFixed ? known.get(part) : undefined
   if (held !== undefined) return held
-  const bytes = encoder.encode(canonicalStringify(part))
+  const bytes = encoder.encode(JSON.stringify(part))
   const row = { digest: sha256Hex(bytes), bytes }
   if (isFixed) known.set(part, row)
   return row

@@ -46,7 +46,7 @@ export const storeRetentionChecks: readonly StoreCheck[] = [
         await store.append(name, epoch, [{ kind: 'model-call', turnId: 't', data }])
         assert.deepEqual((await store.verify({ conversation: name })).faults, [])
       }
-      const text = JSON.stringify([{ description: tools[0]?.description, name: 'look' }])
+      const text = JSON.stringify(tools)
       const digests = { instructions: sha256(bytesOf('"Hi."')), tools: sha256(bytesOf(text)) }
       const stored = await store.get('a', 'model-call', 'm')
       assert.deepEqual(stored?.data, { id: 'm', iteration: 1, digests })

@@ -20,6 +20,7 @@ import { resultSpool } from '../log/small-results.ts'
 import type { SetupContext } from '../options/option-table.ts'
 import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
 import { History } from '../request/history.ts'
+import { LastTold } from '../request/last-told.ts'
 import { presentationOf } from '../request/presentation.ts'
 import { PromptPrefix } from '../request/prompt-prefix.ts'
 import { turnContext } from '../request/turn-context.ts'
@@ -193,6 +194,8 @@ async function turnOn(
   log.follow(visible)
   const prefix = new PromptPrefix()
   log.follow(prefix)
+  const lastTold = new LastTold()
+  log.follow(lastTold)
   const doubts: Note[] = []
   const chain = new TurnChain()
   if (!lease.created) {
@@ -231,6 +234,7 @@ async function turnOn(
   if (control !== undefined) control.openedAt = log.length
   control?.found?.()
   const guard = new RepeatGuard(settings.repeat)
+  const scrubbed = callOutput(results, secretScrubber(settings.secrets))
   const { instructions, budget } = settings
   const request = new TurnRequest({
     instructions,
@@ -241,6 +245,10 @@ async function turnOn(
     presentation,
     length: () => log.length,
     counts: isLimited || settings.compact !== undefined,
+    ...(settings.appends && {
+      toldBefore: (now) => lastTold.load(store, now),
+      scrub: scrubbed.json,
+    }),
   })
   const { signal } = interruption
   const ctx = turnContext({
@@ -277,7 +285,7 @@ async function turnOn(
     log,
     request,
     prefix,
-    output: callOutput(results, secretScrubber(settings.secrets)),
+    output: scrubbed,
     events,
     interruption,
     guard,

@@ -38,6 +38,8 @@ export interface RunnerSettings
   readonly hasOwnExecutor: boolean
   /** The names of the models that may be asked, as far as they are known. */
   readonly models: readonly string[]
+  /** Whether one of them takes changes of instructions and tools at the end of the history. */
+  readonly appends: boolean
   /** Empty until the turn has begun, if a function gives them. */
   readonly tools: ToolRegistry
   readonly instructions: string | undefined
@@ -92,6 +94,7 @@ export function runnerSettings(
     executor,
     hasOwnExecutor: executor === values.executor && models.length === 0,
     models,
+    appends: modelsOf(executor).some((one) => one.appends === true),
     tools,
     instructions,
     setUp: async (ctx) => ({

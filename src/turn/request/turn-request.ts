@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import { CHANGED, changeBetween, toldIn, toolText } from '../../model/appended-changes.ts'
 import type { BudgetReport } from '../../prompt/budget-report.ts'
 import { textCounter } from '../../prompt/count-item.ts'
 import { type FittedRequest, HistoryBudget } from '../../prompt/history-budget.ts'
@@ -8,7 +9,12 @@ import {
   contextRenderer,
   instructionsText,
 } from '../../prompt/render-context.ts'
-import type { HistoryItem, MessageItem } from '../../records/history-item.ts'
+import type {
+  HistoryItem,
+  MessageItem,
+  PromptChange,
+  ToldPrompt,
+} from '../../records/history-item.ts'
 import type { Memory } from '../../records/memory.ts'
 import type { Retrievable } from '../../records/retrievable.ts'
 import { spokenText } from '../../records/spoken-text.ts'
@@ -19,6 +25,7 @@ import type { StopReason } from '../limits/outcome.ts'
 import type { Fact } from '../log/fact.ts'
 import type { LogState } from '../log/log-state.ts'
 import type { History } from './history.ts'
+import type { OfferedPrompt } from './last-told.ts'
 import type { Presentation } from './presentation.ts'
 import type { PrefixSource } from './prompt-prefix.ts'
 import { definitionsOf } from './tool-definitions.ts'
@@ -35,6 +42,10 @@ interface RequestParts {
   readonly length: () => number
   /** True when requests are counted although no budget holds them. */
   readonly counts?: boolean
+  /** What the last request in the log said before its history, for a model that takes changes at the end. */
+  readonly toldBefore?: (now: OfferedPrompt) => Promise<ToldPrompt | undefined>
+  /** What of a change is stored; a change with secrets is not told. */
+  readonly scrub?: (change: JsonValue) => JsonValue
 }
 
 /** What the log has to know of a request besides its parts. */
@@ -159,6 +170,7 @@ export class TurnRequest {
       }
     } while (this.tools !== visible.tools)
     if (added.length > 0) await this.#add(added)
+    if (this.#parts.toldBefore) await this.#tellChanges(this.#parts.toldBefore)
     return short
   }
 
@@ -201,6 +213,36 @@ export class TurnRequest {
       if (isContext(item)) seen.add(spokenText(item.parts))
     }
     return pieces.filter(({ text }) => !seen.has(text))
+  }
+
+  /** Instructions and tools of the request before, if there was one. */
+  #told: ToldPrompt | undefined
+  #isTold = false
+
+  /**
+   * Puts a change of instructions and tools behind everything else, where a model reads it without a change of what stands
+   * before. After a break there is nothing to keep, and what the runner wants now goes to the beginning again.
+   */
+  async #tellChanges(toldBefore: NonNullable<RequestParts['toldBefore']>): Promise<void> {
+    const offered = { instructions: this.instructions, tools: definitionsOf(this.tools) }
+    const now = { ...offered, tools: offered.tools.map(toolText) }
+    const live = toldIn(this.items)
+    const before = live ?? (this.#isTold ? this.#told : await toldBefore(offered))
+    this.#isTold = true
+    this.#told = now
+    const change = before && changeBetween(before, now)
+    const isBroken = this.source.isShed || !mayFollow(this.items.at(-1))
+    if (isBroken ? live === undefined : change === undefined) return
+    const from = isBroken ? now : before
+    const said = { ...(isBroken ? {} : change), ...(from && from !== live && { from }) }
+    const item = changeItem(said)
+    const plain = JSON.parse(JSON.stringify(item)) as JsonValue
+    if (JSON.stringify(this.#parts.scrub?.(plain)) !== JSON.stringify(plain)) return
+    const fact: Fact = { kind: 'item', id: `change-${this.#upTo}`, item }
+    this.history.stage(fact)
+    this.#facts.push(fact)
+    await this.history.render()
+    if (this.#budget) await this.#count(this.#budget)
   }
 
   /** Puts context before the message of the turn, or behind what the model has read since. */
@@ -281,6 +323,20 @@ function reportData({ limit, fits, total, parts, groups }: BudgetReport): JsonOb
 
 const callIds = (item: HistoryItem | undefined): readonly string[] =>
   item?.type === 'call' || item?.type === 'openCall' ? [item.id] : []
+
+/** Providers take a change behind a message or a result, and not right after what the model said. */
+const mayFollow = (last: HistoryItem | undefined): boolean =>
+  last?.type === 'call'
+    ? last.executedBy === 'runner'
+    : last?.type === 'message' && last.role === 'user'
+
+function changeItem(change: PromptChange): MessageItem {
+  const { instructions } = change
+  const parts = instructions
+    ? [{ type: 'text', text: `${CHANGED}\n\n${instructions}` } as const]
+    : []
+  return { type: 'message', role: 'system', parts, change }
+}
 
 const isContext = (item: HistoryItem | undefined): item is MessageItem =>
   item?.type === 'message' && item.context !== undefined

@@ -5,7 +5,8 @@ import type {
 } from 'openai/resources/chat/completions'
 import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
-import { cacheKeyMember, isAt } from '../cache-key.ts'
+import { isAt } from '../../../model/wire/is-at.ts'
+import { cacheKeyMember } from '../cache-key.ts'
 import type { ChatQuirks } from './wire/quirks.ts'
 import type { ChatPart } from './wire/wire.ts'
 

@@ -20,6 +20,11 @@ export interface ResponsesOptions {
   readonly params?: ResponsesParams
   /** False sends no `prompt_cache_key`. True sends it to any server; otherwise only those known to take it get one. */
   readonly cache?: boolean
+  /**
+   * Whether changed instructions and added tools are appended to the history, so that requests only grow. When absent:
+   * instructions at OpenAI's own hosts, and tools there from GPT-5.6 on.
+   */
+  readonly appends?: boolean
   /** False asks for whole responses. */
   readonly streaming?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
@@ -41,7 +46,7 @@ export function responsesModel(
     factory,
     members: ['responses.create'],
     example: 'new OpenAI()',
-    options: ['cache'],
+    options: ['cache', ...(protocol.appends ? ['appends'] : [])],
   })
   const { client, streaming = true, ...settings } = options
   return wireModel(protocol, {

@@ -1,6 +1,7 @@
 import { defineProvider } from '../../../model/define-provider.ts'
 import type { WireRule } from '../../../model/wire/wire-adapter.ts'
 import { failureOfClient } from '../fail.ts'
+import { appendsFor } from './appended-change.ts'
 import { decodePayload } from './decode/decode.ts'
 import { ITEM_READERS } from './decode/decode-item.ts'
 import { decodeStream } from './decode/decode-stream.ts'
@@ -46,4 +47,5 @@ export const responses = defineProvider({
   ),
   title: 'OpenAI Responses',
   abilities: { appendTools: true, appendInstructions: true, lateResults: true },
+  appends: appendsFor('openai-responses'),
 })

@@ -1,7 +1,9 @@
 import type { ResponseCreateParamsBase, Tool } from 'openai/resources/responses/responses'
 import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
-import { cacheKeyMember, isAt } from '../cache-key.ts'
+import type { ToolDefinition } from '../../../model/tool-definition.ts'
+import { isAt } from '../../../model/wire/is-at.ts'
+import { cacheKeyMember } from '../cache-key.ts'
 import type { ResponsesPart } from './wire/wire.ts'
 
 /** Anything else that a request takes, in the client's own words. */
@@ -47,15 +49,18 @@ export function requestBody({
 function functionsOf({ tools = [] }: ModelRequest, hosted: readonly Tool[]): Tool[] {
   // A tool of ours that handles a hosted type (`apply_patch`, `shell`) is declared by that type.
   const declared = new Set(hosted.map((tool) => ('name' in tool ? tool.name : tool.type)))
-  return tools
-    .filter(({ name }) => !declared.has(name))
-    .map(({ name, description, inputSchema }) => ({
-      type: 'function',
-      name,
-      description,
-      parameters: { ...inputSchema },
-      strict: false,
-    }))
+  return tools.filter(({ name }) => !declared.has(name)).map(functionParam)
+}
+
+/** A tool of ours in the words of the wire. */
+export function functionParam({ name, description, inputSchema }: ToolDefinition): Tool {
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters: { ...inputSchema },
+    strict: false,
+  }
 }
 
 function isReasoning(model: string): boolean {

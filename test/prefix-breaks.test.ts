@@ -90,6 +90,7 @@ describe.each(APIS)('the breaks of the prefix over %s', (api) => {
       'model',
       `${member}[n]`,
       tools,
+      `${member}[n]`,
       instructions ?? `${member}[n]`,
       instructions ?? `${member}[n]`,
     ])

@@ -56,6 +56,14 @@ export const BREAKING: readonly BreakingTurn[] = [
   },
   { calls: ['look'] },
   {
+    options: {
+      ...TOLD,
+      compact: { at: 1_000, keepTurns: 1, summarise: async () => ({ text: 'They looked.' }) },
+    },
+    calls: ['look'],
+    breaks: [['compaction']],
+  },
+  {
     through: (model) => {
       const ask = modelExecutor(model)
       let times = 0

@@ -103,7 +103,8 @@ async function ask(
   const { settings, ctx, events, output, interruption } = turn
   const { signal, watch } = interruption
   const request = {
-    items,
+    // Instructions and tools are no part of what was said.
+    items: items.filter((item) => item.type !== 'message' || item.change === undefined),
     ...(previous !== undefined && { previous }),
     context: ctx.context,
     signal,

@@ -51,6 +51,9 @@ export class PromptPrefix {
         case 'summary':
           this.#causes.add('compaction')
           break
+        case 'summary':
+          this.#causes.add('compaction')
+          break
         case 'settlement':
           if (fact.record.supersedes !== undefined) this.#causes.add('edit')
           break

@@ -51,9 +51,6 @@ export class PromptPrefix {
         case 'summary':
           this.#causes.add('compaction')
           break
-        case 'summary':
-          this.#causes.add('compaction')
-          break
         case 'settlement':
           if (fact.record.supersedes !== undefined) this.#causes.add('edit')
           break

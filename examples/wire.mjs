@@ -1,6 +1,8 @@
 // A provider's protocol without a connection: read a history, find its faults, fix them.
 import assert from 'node:assert/strict'
-import { wire } from 'bobbin-adk/wire'
+import { memoryStore, TurnRunner } from 'bobbin-adk'
+import { scriptedModel } from 'bobbin-adk/testing'
+import { seed, wire } from 'bobbin-adk/wire'
 
 // #region validate
 const history = [
@@ -33,6 +35,19 @@ const converted = elsewhere.encode(items)
 assert.deepEqual(elsewhere.validate(converted), [])
 // #endregion convert
 assert.match(JSON.stringify(converted), /"tool_call_id":"toolu_1"/)
+
+// #region seed
+const store = memoryStore()
+const seeded = await seed(store, { api: 'anthropic-messages', payload: { messages: history } })
+const model = scriptedModel([[{ text: '14 °C.' }]]) // any model: of this protocol or another
+const runner = new TurnRunner({ store, model })
+const { text } = await runner.run({ conversation: seeded.conversation, message: 'And Rome?' })
+// #endregion seed
+assert.equal(text, '14 °C.')
+assert.deepEqual(
+  seeded.repairs.map(({ kind }) => kind),
+  ['missing-result'],
+)
 
 // #region stream
 const { calls } = wire('openai-responses').decodeStream([

@@ -1,5 +1,6 @@
 export type { ExportedEntry, ExportLine } from './archive/export-conversation.ts'
 export { sweepSpool } from './audit/sweep-spool.ts'
+export type { ForkOptions, SeedOptions, SeedRepair, SeedReport } from './branches.ts'
 export { createStore, type StoreOptions } from './core/create-store.ts'
 export type {
   BreakCause,
@@ -83,7 +84,6 @@ export type {
   EntryFilter,
   EntryPage,
   EntryQuery,
-  ForkOptions,
   FoundEntry,
   GatePage,
   HistoryPage,

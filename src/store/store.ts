@@ -5,6 +5,7 @@ import type { Thought } from '../records/thought.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
+import type { ForkOptions, SeedOptions, SeedReport } from './branches.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { FeedDriver } from './feed-driver.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
@@ -111,6 +112,11 @@ export interface Store extends RunnerStore {
    */
   history(query: HistoryQuery): Promise<HistoryPage>
   /**
+   * Stores a history that began elsewhere as a new conversation. Calls without a result are in doubt; what no protocol but one
+   * knows, and system messages, are left out. `seed` of `bobbin-adk/wire` does it with the payload of any protocol.
+   */
+  seed(options: SeedOptions): Promise<SeedReport>
+  /**
    * Copies the beginning of a conversation into a new one, with its records, results, metadata and what providers keep in it.
    * It is cut back to where every call is settled: open calls and gates stay with the original, which does not change. The fork
    * has a key and seals of its own, and the original's envelopes.
@@ -201,19 +207,6 @@ export interface ConversationInfo {
   readonly meta?: JsonObject
   /** In a fork, the conversation that it comes from, and how many entries it has from there. */
   readonly origin?: { readonly conversation: string; readonly length: number }
-}
-
-/** Where to fork a conversation, and what to call the fork. */
-export interface ForkOptions {
-  /** The name of the new conversation; a random one unless given. */
-  readonly to?: string
-  /**
-   * The last thing that the fork shall have: a turn with all turns that continue it, or a position of the feed. The end
-   * unless given.
-   */
-  readonly after?: { readonly turnId: string } | { readonly position: string }
-  /** Gives the key of a conversation, where the application derives keys from a secret: see `conversationKey`. */
-  readonly key?: (conversation: string) => Uint8Array
 }
 
 /** Which conversations to list, and in which order. */

@@ -11,6 +11,7 @@ import type {
   StreamDecoder,
   Violation,
 } from '../model/wire/wire-adapter.ts'
+import { checkItem } from '../records/check-item.ts'
 import type {
   CallItem,
   HistoryItem,
@@ -18,7 +19,6 @@ import type {
   OpenCallItem,
   ThoughtItem,
 } from '../records/history-item.ts'
-import { checkItem } from './check-item.ts'
 import { definitionOf, type WireApi } from './definition-of.ts'
 import { shapeViolations } from './shape-rule.ts'
 
@@ -29,6 +29,7 @@ export type { RequestPart } from '../store/entry.ts'
 export type { WireApi } from './definition-of.ts'
 export type { KnownApi } from './providers.ts'
 export { type RebuiltRequest, type RequestQuery, requestOf } from './request-of.ts'
+export { type SeedInput, seed } from './seed.ts'
 
 /** From what a codec mints ids. */
 export interface WireOptions {
@@ -102,7 +103,9 @@ export function wire(api: WireApi | ProviderDefinition, options: WireOptions = {
         )
       }
       const history = [...items]
-      history.forEach(checkItem)
+      for (const [at, item] of history.entries()) {
+        checkItem(item, (path, rule) => wrongInput('wire.encode', `items[${at}]${path}`, rule))
+      }
       return adapter.encode(history, encodeOptions)
     },
     validate: (payload) => {

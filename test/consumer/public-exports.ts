@@ -118,6 +118,9 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ForkOptions',
       'ForkOutcome',
       'ForkPlan',
+      'SeedOptions',
+      'SeedRepair',
+      'SeedReport',
       'ImportOptions',
       'ImportReport',
       'Intent',
@@ -225,9 +228,10 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
   },
   'bobbin-adk/provider': providerExports,
   'bobbin-adk/wire': {
-    values: ['requestOf', 'wire'],
+    values: ['requestOf', 'seed', 'wire'],
     types: [
       'RebuiltRequest',
+      'SeedInput',
       'RequestPart',
       'RequestQuery',
       'Decoded',

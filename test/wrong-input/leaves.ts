@@ -36,7 +36,7 @@ import {
   uiReconnectResponse,
   userMessageOf,
 } from '../../src/ui/index.ts'
-import { requestOf, type WireApi, wire } from '../../src/wire/index.ts'
+import { requestOf, seed, type WireApi, wire } from '../../src/wire/index.ts'
 
 import { providers } from '../../src/wire/providers.ts'
 import { MCP } from './mcp.ts'
@@ -124,6 +124,8 @@ const DEFINITION: readonly (readonly [string, ...(WayIn['takes'] & object)])[] =
   ['fixtures', 'undefined', 'list', 'list of null'],
 ]
 
+const HELLO = { messages: [{ role: 'user', content: 'Hello.' }] }
+
 /** Every way into the entry points beside the root, by what they export. */
 export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   requestOf: [
@@ -137,6 +139,22 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
     ),
     way('requestOf(store, { providers })', (given) =>
       requestOf(memoryStore(), { conversation: 'c', modelCall: 'm', providers: given }),
+    ),
+  ],
+  seed: [
+    way('seed', (store) => seed(store, { api, payload: HELLO })),
+    way('seed(store, input)', (input) => seed(memoryStore(), input)),
+    way('seed(store, { api })', (name) => seed(memoryStore(), { api: name, payload: HELLO })),
+    way(
+      'seed(store, { trust })',
+      (trust) => seed(memoryStore(), { api, payload: HELLO, trust }),
+      'undefined',
+    ),
+    way(
+      'seed(store, { providers })',
+      (given) => seed(memoryStore(), { api, payload: HELLO, providers: given }),
+      'undefined',
+      'list',
     ),
   ],
   wire: [

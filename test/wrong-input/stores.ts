@@ -135,6 +135,14 @@ const STORE: readonly WayIn[] = [
     'list',
   ),
   way(
+    'store.seed',
+    on((store, options) => store.seed(options)),
+  ),
+  way(
+    'store.seed({ items })',
+    on((store, items) => store.seed({ items })),
+  ),
+  way(
     'store.fork',
     on((store, from) => store.fork(from)),
   ),

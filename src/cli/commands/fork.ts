@@ -1,4 +1,4 @@
-import type { ForkOptions } from '../../store/store.ts'
+import type { ForkOptions } from '../../store/branches.ts'
 import { command, onePositional } from '../command/command.ts'
 import { findConversation } from '../command/find-record.ts'
 import { STORE_OPTIONS, withStore } from '../command/store-location.ts'

@@ -130,10 +130,12 @@ async function importBody(
   throw lines.invalid('is missing: the file was cut off before its last line')
 }
 
+/** The note at the end of what was imported, which is about all of it. */
+export const IMPORTED = 'The conversation was imported from a file.'
+
 /** Everything in a file may be a stranger's: messages, calls that have not ended, gates. */
 function tainted(last: ExportedEntry, trust: TrustTier): ExportedEntry {
-  const message = 'The conversation was imported from a file.'
-  const data = { level: 'info', code: TAINT, message, data: { trust } }
+  const data = { level: 'info', code: TAINT, message: IMPORTED, data: { trust } }
   const { redacted: _, ...entry } = last
   return { ...entry, kind: 'note', data }
 }

@@ -4,6 +4,7 @@ import { assertDigest } from '../../spool/digest-name.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { exportConversation } from '../archive/export-conversation.ts'
 import { importConversation } from '../archive/import-conversation.ts'
+import { seedConversation } from '../archive/seed-conversation.ts'
 import { verifyConversation } from '../audit/verify-conversation.ts'
 import type { EntryKind, EntryOf } from '../entry.ts'
 import { conversationKeys } from '../rows/conversation-keys.ts'
@@ -172,6 +173,11 @@ export function createStore(
         if (page.length < PAGE) return
         after = page.at(-1) ?? ''
       }
+    },
+
+    async seed(history) {
+      const { spool: where } = memberOf(history, 'options')
+      return seedConversation({ store, spool: where ?? spool, now: clock.now() }, history)
     },
 
     async fork(from, where = {}) {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { randomId } from '../../core/ids.ts'
-import type { NewEntry } from '../entry.ts'
+import type { ForkOptions } from '../branches.ts'
+import type { NewEntry, Note, TurnEnd } from '../entry.ts'
 import type { ConversationKeys } from '../rows/conversation-keys.ts'
 import { encodeEntry } from '../rows/entry-text.ts'
 import { forkSealOf, originText } from '../rows/fork-origin.ts'
@@ -8,9 +9,8 @@ import { sealOf } from '../rows/seal.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { conversationId, memberOf } from '../rows/store-input.ts'
 import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
-import type { ForkOptions } from '../store.ts'
 import { conversationExists, invalidInput, notFound } from '../store-errors.ts'
-import { type ForkedPart, forkedGates, readFork } from './read-fork.ts'
+import { type ForkedPart, forkedGates, importedTaint, readFork } from './read-fork.ts'
 
 /** What forking needs of a store. */
 export interface ForkTools {
@@ -34,6 +34,7 @@ export async function forkConversation(
   const originKey = keyFor?.(from.id)
   keys.check(from, originKey)
   const part = await readFork(driver, from, after, originKey ?? keys.of(from))
+  const taint = await importedTaint(driver, from, part)
   const made = keys.forFork(from, originKey, keyFor?.(to))
   const now = clock.now()
   const bare: ConversationRow = {
@@ -41,7 +42,7 @@ export async function forkConversation(
     ...{ id: to, createdAt: now, updatedAt: now, owner: 'fork', leaseUntil: 0, parent: null },
     ...made.columns,
   }
-  const { row, added } = sealedFork(bare, from.id, part, made.key)
+  const { row, added } = sealedFork(bare, from.id, part, { key: made.key, taint })
   const plan = {
     from: from.id,
     length: part.length,
@@ -58,35 +59,46 @@ export async function forkConversation(
   return row
 }
 
-/** The row of a fork with its first seals, and the entry that ends a turn which was cut. */
+/** The row of a fork with its first seals, and the entries that it has besides those of its origin. */
 function sealedFork(
   bare: ConversationRow,
   conversation: string,
   part: ForkedPart,
-  key: Uint8Array,
+  given: { readonly key: Uint8Array; readonly taint: Note | undefined },
 ): { readonly row: ConversationRow; readonly added: readonly EntryRow[] } {
-  const { length, openTurn } = part
+  const { key, taint } = given
+  const { length } = part
   const from = { conversation, length }
-  const sealed = { key, row: bare, from, previous: part.seal, digests: part.sealed }
-  const seal = forkSealOf(sealed)
+  const seal = forkSealOf({ key, row: bare, from, previous: part.seal, digests: part.sealed })
   const origin = originText({ ...from, seal })
   const row = { ...bare, origin, length, sealedSeq: length, seal }
-  if (openTurn === undefined) return { row, added: [] }
   const { id, epoch, createdAt: time } = row
-  const ended = encodeEntry(cutOff(openTurn), { seq: length + 1, time, epoch })
-  const last = sealOf({ key, conversation: id, previous: seal, digests: [ended.digest] })
+  const added = ownEntries(part, taint).map((entry, at) =>
+    encodeEntry(entry, { seq: length + at + 1, time, epoch }),
+  )
+  const last = added.at(-1)
+  if (last?.kind !== 'turn-end') return { row: { ...row, length: length + added.length }, added }
+  const digests = added.map(({ digest }) => digest)
+  const end = { ...last, seal: sealOf({ key, conversation: id, previous: seal, digests }) }
+  const { seq } = end
   return {
-    row: { ...row, length: ended.seq, sealedSeq: ended.seq, seal: last },
-    added: [{ ...ended, seal: last }],
+    row: { ...row, length: seq, sealedSeq: seq, seal: end.seal },
+    added: [...added.slice(0, -1), end],
   }
 }
 
-/** The end of a turn that goes on in the origin only. */
-const cutOff = (turnId: string): NewEntry => ({
-  kind: 'turn-end',
-  turnId,
-  data: {
-    status: 'aborted',
-    reason: { code: 'ABORTED', message: 'The conversation was forked in the middle of this turn.' },
-  },
-})
+/** The taint of what was imported, and the end of a turn that continues in the origin only. */
+function ownEntries(
+  { lastTurn: turnId = 'fork', isOpen }: ForkedPart,
+  taint: Note | undefined,
+): readonly NewEntry[] {
+  return [
+    ...(taint === undefined ? [] : [{ kind: 'note', turnId, data: taint } as const]),
+    ...(isOpen ? [{ kind: 'turn-end', turnId, data: CUT_OFF } as const] : []),
+  ]
+}
+
+const CUT_OFF: TurnEnd = {
+  status: 'aborted',
+  reason: { code: 'ABORTED', message: 'The conversation was forked in the middle of this turn.' },
+}

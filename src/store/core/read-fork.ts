@@ -1,4 +1,6 @@
-import type { Entry } from '../entry.ts'
+import { IMPORTED } from '../archive/import-conversation.ts'
+import type { ForkOptions } from '../branches.ts'
+import { type Entry, type Note, TAINT } from '../entry.ts'
 import { invalidPosition, placeOf } from '../position.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { columnText, decodeEntry } from '../rows/entry-text.ts'
@@ -7,7 +9,6 @@ import { SealTrail } from '../rows/seal-trail.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { memberOf } from '../rows/store-input.ts'
 import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
-import type { ForkOptions } from '../store.ts'
 import { invalidInput, notFound, storeCorrupt } from '../store-errors.ts'
 import { ForkCut } from './fork-cut.ts'
 import { conversationInside } from './nested-conversations.ts'
@@ -28,8 +29,10 @@ export interface ForkedPart {
   readonly inside: readonly string[]
   /** Its gates, all closed. */
   readonly gates: ReadonlySet<string>
-  /** The turn that has no end there. */
-  readonly openTurn?: string
+  /** The last turn; undefined if nothing is taken over. */
+  readonly lastTurn: string | undefined
+  /** Whether that turn has no end there. */
+  readonly isOpen: boolean
 }
 
 /** Reads a log up to where it is to be forked, and cuts it back to where every call is settled. */
@@ -99,7 +102,8 @@ class PartReader implements ForkedPart {
   length = 0
   digest = ''
   seal = ''
-  openTurn?: string
+  lastTurn: string | undefined
+  isOpen = false
   readonly sealed: string[] = []
   readonly #references = new Set<string>()
   readonly #inside = new Set<string>()
@@ -131,9 +135,10 @@ class PartReader implements ForkedPart {
     for (const each of referencesOf(entry)) this.#references.add(each)
     if (entry.kind === 'intent') this.#inside.add(nameInside(entry.data.idempotencyKey))
     if (entry.kind === 'gate-opened') this.gates.add(columnText(entry.data.id))
-    if (entry.kind === 'turn-start') this.openTurn = entry.turnId
+    this.lastTurn = entry.turnId
+    if (entry.kind === 'turn-start') this.isOpen = true
     if (entry.kind !== 'turn-end') return
-    delete this.openTurn
+    this.isOpen = false
     this.seal = seal ?? ''
     this.sealed.push(this.seal)
   }
@@ -142,6 +147,26 @@ class PartReader implements ForkedPart {
 /** A key begins with the name of the conversation in which its call ran. */
 const nameInside = (key: string): string =>
   conversationInside(key.slice(0, Math.max(0, key.lastIndexOf('/'))), key)
+
+/** The note that an import leaves at its end, where a fork would lose it: it is about everything that was imported. */
+export async function importedTaint(
+  driver: StoreDriver,
+  from: ConversationRow,
+  { length }: ForkedPart,
+): Promise<Note | undefined> {
+  for (let after = length; after < from.length; ) {
+    const rows = await driver.find({ conversation: from.id, kind: 'note' }, after, PAGE)
+    for (const row of rows) {
+      const entry = decodeEntry(from.id, row)
+      if (entry.kind === 'note' && isImportNote(entry.data)) return entry.data
+      after = row.seq
+    }
+    if (rows.length < PAGE) break
+  }
+  return undefined
+}
+
+const isImportNote = ({ code, message }: Note) => code === TAINT && message === IMPORTED
 
 /** The gates of a fork: those of its origin under its own name. */
 export async function forkedGates(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import type { ForkOptions } from '../../store/branches.ts'
 import type { NewEntry } from '../../store/entry.ts'
-import type { ForkOptions, Store } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
 import { allEntries, collected, rejectsWith, type StoreCheck } from './store-check.ts'
 import { storeSamples as sample } from './store-samples.ts'
 
@@ -317,6 +318,22 @@ export const storeForkChecks: readonly StoreCheck[] = [
       assert.equal(entries, 2 * TURN - 2)
       assert.equal('origin' in ((await store.conversation('i')) ?? {}), false)
       await verifies(store, 'i')
+    },
+  },
+  {
+    name: 'keeps the taint of an import in a fork of its beginning',
+    async run({ store }) {
+      await played(store)
+      await store.import(await collected(store.export('c')), { conversation: 'i' })
+      for (const seq of [0, 2, 7]) {
+        const { id } = await store.fork('i', { after: { position: `${seq}.0` } })
+        const notes = (await allEntries(store, id)).filter(({ kind }) => kind === 'note')
+        assert.deepEqual(
+          notes.map(({ data }) => (data as { readonly data?: unknown }).data),
+          [{ trust: 'third-party' }],
+        )
+        await verifies(store, id)
+      }
     },
   },
   {

@@ -10,6 +10,7 @@ import { storeInputChecks } from './store-checks-input.ts'
 import { storeLeaseChecks } from './store-checks-leases.ts'
 import { storeLogChecks } from './store-checks-log.ts'
 import { storeRetentionChecks } from './store-checks-retention.ts'
+import { storeSeedChecks } from './store-checks-seed.ts'
 import { testClock } from './test-clock.ts'
 
 /**
@@ -24,6 +25,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
     ...storeConversationChecks,
     ...storeHistoryChecks,
     ...storeForkChecks,
+    ...storeSeedChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
     ...storeRetentionChecks,

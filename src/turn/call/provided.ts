@@ -3,10 +3,10 @@ import { checksum } from '../../core/checksum.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../../records/history-item.ts'
 import type { OpenCalls } from '../../records/open-calls.ts'
+import { providedResults } from '../../records/provided-results.ts'
 import type { GateRequest } from '../../store/gate.ts'
 import type { Fact } from '../log/fact.ts'
 import type { CallScope } from './call-scope.ts'
-import { providedResults } from './provided-results.ts'
 import { recordOf } from './record.ts'
 
 /** The facts of a provider's own calls in a response that arrived at `at`; stored in the commit of the response. */

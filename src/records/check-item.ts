@@ -1,5 +1,5 @@
-import { isObject, wrongInput } from '../core/error/wrong-input.ts'
-import type { HistoryItem } from '../records/history-item.ts'
+import { isObject } from '../core/error/wrong-input.ts'
+import type { HistoryItem } from './history-item.ts'
 
 type Test = (value: unknown) => boolean
 type Rules = Readonly<Record<string, readonly [Test, string]>>
@@ -38,9 +38,10 @@ const RULES: Readonly<Record<HistoryItem['type'], Rules>> = {
 }
 
 /** Refuses a value that is not an item of a history: items from a file or a client are not type-checked. */
-export function checkItem(item: unknown, position: number): asserts item is HistoryItem {
-  const refuse = (path: string, rule: string) =>
-    wrongInput('wire.encode', `items[${position}]${path}`, rule)
+export function checkItem(
+  item: unknown,
+  refuse: (path: string, rule: string) => Error,
+): asserts item is HistoryItem {
   if (!isObject(item)) throw refuse('', 'must be an item, such as `decode` gives')
   const type = Reflect.get(item, 'type') as HistoryItem['type']
   if (!Object.hasOwn(RULES, type)) {

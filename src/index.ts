@@ -148,6 +148,7 @@ export type {
   FeedMessage,
   FeedModelCall,
   FeedProgress,
+  FeedRewind,
   FeedStamp,
   FeedStoredMessage,
   FeedSummary,
@@ -264,7 +265,12 @@ export type {
 export type { Price, Prices } from './turn/limits/prices.ts'
 export type { RepeatLimits } from './turn/limits/repeat-guard.ts'
 export type { OutputRequest, OutputSchema } from './turn/loop/structured-output.ts'
-export type { RecoverInput, ResumeInput, TurnInput } from './turn/loop/turn-input.ts'
+export type {
+  RecoverInput,
+  RegenerateInput,
+  ResumeInput,
+  TurnInput,
+} from './turn/loop/turn-input.ts'
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
 export type {
   Capture,

@@ -32,6 +32,10 @@ export function chatApp({ store, model, tools, instructions }) {
     const gates = await store.openGates(conversation)
     const decisions = approvalsOf(body, { gates, decidedBy })
     if (decisions.length > 0) return uiMessageResponse(runner.resume({ conversation, decisions }))
+    // The button that asks for another answer. If calls may have changed something, it is refused.
+    if (body.trigger === 'regenerate-message') {
+      return uiMessageResponse(runner.regenerate({ conversation }))
+    }
     const message = userMessageOf(body)
     if (message === undefined) return c.text('There is no message, and no open approval.', 400)
     // A request that is sent twice starts one turn.

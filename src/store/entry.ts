@@ -5,8 +5,12 @@ import type { HistoryItem } from '../records/history-item.ts'
 import type { Effect } from '../tools/tool-options.ts'
 import type { GateDecision, GateRequest } from './gate.ts'
 
-/** The version that new entries carry; entries of every earlier version stay readable. */
-export const ENTRY_VERSION = 2
+/** The highest version of an entry that is read; entries of every earlier version stay readable. */
+export const ENTRY_VERSION = 3
+
+/** The version of a new entry: the lowest that knows its kind, so that an earlier package still reads the others. */
+export const versionOf = (kind: EntryKind): number =>
+  kind === 'rewind' || kind === 'summary' ? 3 : 2
 
 /** The key of every imported intent. Tools are never run or asked with it. */
 export const IMPORTED_KEY = 'imported'
@@ -223,6 +227,15 @@ export type RequestPart = (typeof REQUEST_PARTS)[number]
 /** The parts of a request, as JSON. */
 export type RequestParts = { readonly [Part in RequestPart]?: JsonValue }
 
+/** The conversation stands again as it did before one of its messages. What was said and done since no longer counts. */
+export interface Rewind {
+  readonly id: string
+  /** The first turn of the chain that the message belongs to. */
+  readonly toTurnId: string
+  /** The first message of a user that no longer counts. */
+  readonly message: string
+}
+
 /** Something the operator should know: a warning, a recovery, a doubt. */
 export interface Note {
   readonly level: 'info' | 'warning' | 'error'
@@ -254,6 +267,7 @@ export interface EntryData {
   'turn-end': TurnEnd
   'model-call': ModelCall
   summary: Summary
+  rewind: Rewind
   note: Note
 }
 

@@ -17,11 +17,11 @@ import type {
 import { decisionsOf, outputsOf } from './gates/gate-answer.ts'
 import { requireAllowed } from './gates/may-decide.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
-import { checkInput, checkRecover, checkResume } from './loop/begin-turn.ts'
+import { checkInput, checkRecover, checkRegenerate, checkResume } from './loop/begin-turn.ts'
 import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
-import type { RecoverInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
+import type { RecoverInput, RegenerateInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
 import { requirePricesInside } from './nested/agent-tool.ts'
 import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
@@ -93,7 +93,7 @@ export class TurnRunner<Context = unknown> {
   ): TurnHandle<AnswerOf<S>> {
     return this.#start<S>(input, async (place) => {
       const seed = { ...checkInput(input), ...place }
-      return startTurn(this.#scope(place.conversation), seed, input)
+      return startTurn(this.#scope(place.conversation), seed, { ...input, context: seed.context })
     })
   }
 
@@ -102,6 +102,22 @@ export class TurnRunner<Context = unknown> {
     input: TurnInput<S, Context>,
   ): TurnHandle<AnswerOf<S>> {
     return this.run(input)
+  }
+
+  /**
+   * Takes the last message of a user back, with all that came after it, and asks it again, or asks another one. Rejects with
+   * `E_EFFECTS_WOULD_REPEAT` when that would skip calls that may have changed something.
+   */
+  regenerate<const S extends OutputSchema = OutputSchema>(
+    input: RegenerateInput<S, Context>,
+  ): TurnHandle<AnswerOf<S>> {
+    return this.#start<S>(input, async (place) => {
+      const seed = { ...checkRegenerate(input), ...place }
+      await this.#requireConversation(input.conversation)
+      const { message = '', redoEffects = false } = input
+      const about = { ...input, message, context: seed.context, regenerate: { redoEffects } }
+      return startTurn(this.#scope(place.conversation), seed, about)
+    })
   }
 
   /**

@@ -15,6 +15,8 @@ export interface UiPart {
   [name: string]: unknown
 }
 
+const STEERING = 'data-steering-message'
+
 type ChunkOf<Type extends UiChunk['type']> = UiChunk & { readonly type: Type }
 
 /** What a page shows after the chunks that it got: the state that `useChat` would have. */
@@ -32,6 +34,23 @@ export class PageState {
     const answered = this.#message && this.messages.indexOf(this.#message)
     const at = answered === undefined || answered < 0 ? this.messages.length : answered
     this.messages.splice(at, 0, { id, role: 'user', parts: [{ type: 'text', text }] })
+  }
+
+  /** Takes a message of the user off the page, with everything after it. */
+  rewind(id: string): void {
+    const at = this.messages.findIndex((message) => message.role === 'user' && message.id === id)
+    if (at !== -1) {
+      this.messages.length = at
+      return
+    }
+    // A message that steered a turn is a part of its answer.
+    for (const [answer, { parts }] of this.messages.entries()) {
+      const part = parts.findIndex((one) => one.type === STEERING && one['id'] === id)
+      if (part === -1) continue
+      parts.length = part
+      this.messages.length = answer + (part > 0 ? 1 : 0)
+      return
+    }
   }
 
   take(chunk: UiChunk): void {
@@ -72,7 +91,7 @@ export class PageState {
         return this.#settled(chunk.data)
       case 'data-gate':
       case 'data-handle':
-      case 'data-steering-message':
+      case STEERING:
         return this.#data(chunk)
       default:
     }

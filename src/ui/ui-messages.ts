@@ -51,6 +51,7 @@ async function messagesOf(events: AsyncIterable<FeedEvent>): Promise<UiMessage[]
     if (event.type === 'message' && 'role' in event && event.role === 'user') {
       page.asked(event.id, event.text)
     }
+    if (event.type === 'rewind') page.rewind(event.message)
     for (const chunk of await chunks.take(event)) page.take(chunk)
   }
   return page.messages

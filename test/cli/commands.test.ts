@@ -9,8 +9,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { inRoot } from '../../scripts/project.mjs'
 import { VERSION } from '../../src/cli/version.ts'
 import type { ConversationInfo } from '../../src/store/store.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
@@ -260,6 +262,47 @@ describe('bobbin chat', () => {
     )
     expect(outcomes).toHaveLength(2)
     expect(outcomes[0]?.conversation).toBe(outcomes[1]?.conversation)
+    expect(code).toBe(0)
+  })
+})
+
+describe('bobbin chat, asked again', () => {
+  const agent = (
+    effect: string,
+  ) => `import { Tool } from ${JSON.stringify(pathToFileURL(inRoot('dist', 'index.js')).href)}
+  const look = new Tool({ name: 'look', description: 'Looks.', inputSchema: { type: 'object' },
+    effect: '${effect}', trust: 'first-party', handler: () => 'seen' })
+  export const agent = {
+    tools: [look],
+    executor: async (ctx) => {
+      const said = ctx.items.filter(({ type }) => type === 'message')
+      const last = ctx.items.at(-1)
+      if (last.type === 'message') return { calls: [{ tool: 'look', args: {} }] }
+      return { answer: said.map(({ parts }) => parts[0].text).join(' | ') }
+    },
+  }\n`
+
+  it('takes the last question back', async () => {
+    writeFileSync(join(cwd, 'reader.mjs'), agent('read'))
+    const stdin = '/regenerate\none\n/regenerate\n/regenerate two\nthree\n'
+    const options = ['--agent', 'reader.mjs', '--store', 'again.db']
+    const { stdout, stderr, code } = await cli(['chat', '--json', ...options], { cwd, stdin })
+    expect(stderr).toContain('There is nothing to ask again yet.')
+    const lines = jsonLines<{ type: string; text: string }>(stdout)
+    const texts = lines.flatMap(({ type, text }) => (type === 'outcome' ? text : []))
+    expect(texts).toEqual(['one', 'one', 'two', 'two | two | three'])
+    expect(code).toBe(0)
+  })
+
+  it('refuses when calls may have changed something', async () => {
+    writeFileSync(join(cwd, 'writer.mjs'), agent('write'))
+    const options = ['--agent', 'writer.mjs', '--store', 'refused.db']
+    const { stdout, stderr, code } = await cli(['chat', ...options], {
+      cwd,
+      stdin: 'one\n/regenerate\ntwo\n',
+    })
+    expect(stdout + stderr).toContain('Not asked again: look may have changed something')
+    expect(stdout).toContain('one | one | two')
     expect(code).toBe(0)
   })
 })

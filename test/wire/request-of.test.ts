@@ -18,7 +18,7 @@ describe.each(WAYS)('requestOf over %s', (way) => {
   const busy = { status: 503, body: { error: { message: 'busy' } } }
 
   it.each([true, false])('proves what the server got (streaming: %s)', async (streaming) => {
-    const exchanges = [asked, busy, answer, answer]
+    const exchanges = [asked, busy, answer, answer, answer]
     const server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
     onTestFinished(() => server.close())
     const store = memoryStore()
@@ -31,15 +31,19 @@ describe.each(WAYS)('requestOf over %s', (way) => {
       message: 'look',
     })
     await runner().run({ conversation, message: 'and?' })
+    await runner().regenerate({ conversation, message: 'or?' })
     const rebuilt: object[] = []
+    const broken: string[] = []
     for await (const { kind, data } of store.entries(conversation)) {
       if (kind !== 'model-call') continue
       const { id: modelCall } = data
       const request = await requestOf(store, { conversation, modelCall })
       expect(request).toMatchObject({ proven: true, missing: [] })
       rebuilt.push(request.body ?? {})
+      broken.push(...(data.prefix?.broken?.causes ?? []))
     }
-    expect(rebuilt).toHaveLength(4)
+    expect(rebuilt).toHaveLength(5)
+    expect(broken).toContain('rewind')
     if (!PASSED_ON.includes(api)) return
     expect(JSON.parse(JSON.stringify(rebuilt))).toEqual(server.requests.map(({ body }) => body))
   })

@@ -97,6 +97,7 @@ export const RUNNER: readonly WayIn[] = [
   way('runner.stream', streamed),
   way('runner.resume', (input) => runner().resume(input)),
   way('runner.recover', (input) => runner().recover(input)),
+  way('runner.regenerate', (input) => runner().regenerate(input)),
   way('runner.follow', (input) => runner().follow(input).next()),
   way('runner.stop', (input) => runner().stop(input)),
   way('runner.on', (name) => runner().on(name, () => {})),

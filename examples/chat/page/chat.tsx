@@ -44,13 +44,20 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
   }
   // The turn ends on the server; its stream then ends here.
   const stop = () => fetch(`/api/chat/${id}/stop`, { method: 'POST' })
+  const reload = async () =>
+    chat.setMessages((await (await fetch(`/api/chat/${id}`)).json()) as UIMessage[])
+  // The page takes the answer away at once. If the server refuses, it is shown again.
+  const again = async () => {
+    await chat.regenerate()
+    await reload()
+  }
   const approveEdited = async (open: OpenGate, args: unknown) => {
     const body = JSON.stringify({ gate: open.id, digest: open.digest, args })
     const headers = { 'content-type': 'application/json' }
     const reply = await fetch(`/api/chat/${id}/decide`, { method: 'POST', headers, body })
     if (!reply.ok) return ((await reply.json()) as { message: string }).message
     await chat.resumeStream()
-    chat.setMessages((await (await fetch(`/api/chat/${id}`)).json()) as UIMessage[])
+    await reload()
     return undefined
   }
 
@@ -75,6 +82,11 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
         {messages.map((message) => (
           <Message key={message.id} message={message} />
         ))}
+        {!isBusy && !gate && messages.at(-1)?.role === 'assistant' && (
+          <button type="button" className="again" onClick={() => void again()}>
+            Ask again
+          </button>
+        )}
         {status === 'submitted' && <p className="waiting">…</p>}
         {error && <p className="error">{error.message}</p>}
         <div ref={end} />

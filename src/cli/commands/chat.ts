@@ -1,9 +1,12 @@
 import { createInterface } from 'node:readline'
+import { type BobbinError, isBobbinError } from '../../core/error/error.ts'
 import type { Store } from '../../store/store.ts'
+import type { TurnRunner } from '../../turn/turn-runner.ts'
 import { command, type Values } from '../command/command.ts'
 import { findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
 import { type LoadedAgent, loadAgent } from '../run/agent-file.ts'
+import type { DrivenTurn } from '../run/drive-turn.ts'
 import { writeOutcome } from '../run/json-view.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../run/turn-session.ts'
 import { reasonText } from '../run/turn-summary.ts'
@@ -20,7 +23,7 @@ export const chat = command({
   name: 'chat',
   usage: ['chat', 'chat --resume CONVERSATION'],
   about:
-    'Runs turns one after another in one conversation: a question a line. An empty line, `exit` or Ctrl-D ends it; a pipe feeds it line by line.',
+    'Runs turns one after another in one conversation: a question a line. `/regenerate` asks the last one again, `/regenerate QUESTION` another one in its place. An empty line, `exit` or Ctrl-D ends it; a pipe feeds it line by line.',
   options: OPTIONS,
   async run({ values }, io) {
     const loaded = await loadAgent(values, io)
@@ -47,10 +50,17 @@ async function converse(
   while (!io.signal.aborted) {
     const question = await nextLine(io, session)
     if (question === undefined || question === '' || question === 'exit') break
+    const [, again] = REGENERATE.exec(question) ?? []
+    if (again !== undefined && conversation === undefined) {
+      tell(session, values, io, 'There is nothing to ask again yet.')
+      continue
+    }
     const done = await turn(session, values, io, {
-      message: question,
+      message: again ?? question,
+      isAgain: again !== undefined,
       ...(conversation !== undefined && { conversation }),
     })
+    if (done === undefined) continue
     conversation = done.outcome.conversation
     // A failure stays the exit code; a waiting gate can be decided by a later turn.
     if (code !== EXIT.failed) code = exitCodeOf(done, io)
@@ -58,6 +68,9 @@ async function converse(
   if (values.json !== true) tellEnd(session, io, conversation)
   return io.signal.aborted ? EXIT.interrupted : code
 }
+
+/** What stands behind it is asked in place of the last question. */
+const REGENERATE = /^\/regenerate(?:$|\s+)(.*)$/
 
 function tellEnd({ screen, paint }: TurnSession, io: Io, conversation: string | undefined): void {
   const interrupted = io.signal.aborted ? 'Interrupted. ' : ''
@@ -69,19 +82,50 @@ function tellEnd({ screen, paint }: TurnSession, io: Io, conversation: string | 
   if (said !== '') screen.line(paint.dim(said))
 }
 
+interface Question {
+  readonly conversation?: string
+  /** Empty: continue what waits, or ask the last question again. */
+  readonly message?: string
+  readonly isAgain?: boolean
+}
+
+function refusalText({ data }: BobbinError<'E_EFFECTS_WOULD_REPEAT'>): string {
+  const tools = [...new Set(data.calls.map(({ tool }) => nameText(tool)))].join(', ')
+  return `Not asked again: ${tools} may have changed something, and might run a second time. Ask another question.`
+}
+
+function tell(
+  { screen, paint }: TurnSession,
+  values: Values<typeof OPTIONS>,
+  io: Io,
+  text: string,
+): void {
+  if (values.json === true) io.stderr.write(`${text}\n`)
+  else screen.line(paint.yellow(`! ${text}`))
+}
+
 async function turn(
   session: TurnSession,
   values: Values<typeof OPTIONS>,
   io: Io,
-  input: { readonly conversation?: string; readonly message?: string },
-) {
-  const { conversation, message } = input
+  { conversation, message = '', isAgain = false }: Question,
+): Promise<DrivenTurn | undefined> {
   const { signal } = io
-  const driven = await session.drive((runner) =>
-    message === undefined && conversation !== undefined
-      ? runner.resume({ conversation, decisions: [], signal })
-      : runner.run({ message: message ?? '', signal, ...(conversation && { conversation }) }),
-  )
+  const start = (runner: TurnRunner) => {
+    if (conversation === undefined) return runner.run({ message, signal })
+    if (isAgain) return runner.regenerate({ conversation, signal, ...(message && { message }) })
+    if (message === '') return runner.resume({ conversation, decisions: [], signal })
+    return runner.run({ conversation, message, signal })
+  }
+  let driven: DrivenTurn
+  try {
+    driven = await session.drive(start)
+  } catch (error) {
+    // Nothing was changed: the conversation goes on with another question.
+    if (!isAgain || !isBobbinError(error, 'E_EFFECTS_WOULD_REPEAT')) throw error
+    tell(session, values, io, refusalText(error))
+    return undefined
+  }
   if (values.json === true) writeOutcome(io, driven)
   else {
     session.screen.endText()

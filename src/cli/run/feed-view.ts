@@ -49,6 +49,8 @@ export class FeedView {
         const by = event.decidedBy === undefined ? '' : ` by ${oneLine(event.decidedBy, 64)}`
         return this.#line(dim(`  gate ${nameText(id)}: ${decision?.verdict ?? state}${by}`))
       }
+      case 'rewind':
+        return this.#line(dim('  asked again: the last question and its answer no longer count'))
       case 'warning':
         return this.#line(yellow(`! ${oneLine(event.message, 300)}`))
       case 'turnEnd': {

@@ -211,6 +211,14 @@ export interface ErrorData {
   E_INVALID_LISTENER: { readonly event: string }
   /** Another input has this `turnId` already. Give a new input a new `turnId`. */
   E_TURN_CONFLICT: { readonly turnId: string }
+  /**
+   * Asking again would run calls again that may have changed something; the data names them. Nothing was changed. Pass
+   * `redoEffects: true` if they may run twice.
+   */
+  E_EFFECTS_WOULD_REPEAT: {
+    readonly conversation: string
+    readonly calls: readonly { readonly id: string; readonly tool: string }[]
+  }
   /** Too many messages wait for the conversation. Nothing was queued: send it again later. */
   E_QUEUE_FULL: { readonly conversation: string; readonly limit: number }
   /** A position is not one of this feed. Follow without `after` to read the conversation from its beginning. */

@@ -84,6 +84,7 @@ async function importBody(
   const openGates = new Map<string, ExportedEntry>()
   const openCalls = new Map<string, ExportedEntry>()
   const settled = new Set<string>()
+  const messages = new Set<unknown>()
   let batch: ExportedEntry[] = []
   let blobs: Uint8Array[] = []
   let chars = 0
@@ -109,6 +110,7 @@ async function importBody(
       assertCovered(lines, entry, entries)
       followGate(entry, openGates)
       followCall(entry, openCalls, settled)
+      followMessage(lines, entry, messages)
       batch.push(entry)
       last = entry
       entries++
@@ -178,6 +180,15 @@ function followCall(
     settled.add(id)
     open.delete(id)
   } else if (entry.kind === 'intent' && !settled.has(id)) open.set(id, entry)
+}
+
+/** A rewind takes back a message that stands before it. */
+function followMessage(lines: ImportLines, { kind, data }: ExportedEntry, known: Set<unknown>) {
+  const { id, message } = data as { readonly id?: unknown; readonly message?: unknown }
+  if (kind === 'message') known.add(id)
+  if (kind === 'rewind' && !known.has(message)) {
+    throw lines.invalid('takes back a message that is not before it')
+  }
 }
 
 /** A gate that was open in the other store is abandoned here: it was shown to other people. */

@@ -72,6 +72,10 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
     must('usage', counts.every(isAmount), 'must be an object of numbers')
     must('cost', cost === undefined || isAmount(cost), 'must be a number')
   },
+  rewind: ({ toTurnId, message }) => {
+    mustBeText('toTurnId', toTurnId)
+    mustBeText('message', message)
+  },
   note: ({ level, code, message }) => {
     mustBeOneOf('level', level, ['info', 'warning', 'error'])
     mustBeText('code', code)

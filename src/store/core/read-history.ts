@@ -10,6 +10,7 @@ import type { StoreDriver } from '../rows/store-driver.ts'
 import { pageSize } from '../rows/store-input.ts'
 import type { ConversationRow } from '../rows/store-rows.ts'
 import type { HistoryPage, HistoryQuery } from '../store.ts'
+import { RewoundEntries } from './rewound-entries.ts'
 
 /** How many entries are read at a time at most. */
 const MAX_WINDOW = 500
@@ -18,13 +19,14 @@ const ENTRIES_A_RECORD = 4
 
 /** Reads backwards from the end of the page, and no further than it takes to know that there is an earlier one. */
 export async function readHistory(
-  driver: Pick<StoreDriver, 'texts'>,
+  driver: Pick<StoreDriver, 'texts' | 'text' | 'find'>,
   { id, length }: Pick<ConversationRow, 'id' | 'length'>,
   { before, limit = 50 }: Pick<HistoryQuery, 'before' | 'limit'>,
   context: RestoreContext,
 ): Promise<HistoryPage> {
   const size = pageSize(limit)
   const window = Math.min(size * ENTRIES_A_RECORD, MAX_WINDOW)
+  const rewound = await RewoundEntries.of(driver, id)
   const items: (Message | Thought | ToolCall)[] = []
   let oldest = 0
   for (let last = Math.min(length, lastBefore(before)); last > 0; last -= window) {
@@ -33,7 +35,7 @@ export async function readHistory(
     for (const row of rows.toReversed()) {
       const entry = decodeEntry(id, row)
       const item = recordOf(entry, context)
-      if (item === undefined) continue
+      if (item === undefined || (await rewound.has(entry))) continue
       if (items.length === size) {
         const place = positionAt({ seq: oldest, n: 0 })
         return { items: items.toReversed(), before: place }

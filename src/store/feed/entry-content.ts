@@ -59,6 +59,8 @@ export function contentOf(entry: LoggedEntry, context: ContentContext): FeedCont
       return { type: 'modelCall', ...data }
     case 'summary':
       return { type: 'summary', ...data }
+    case 'rewind':
+      return { type: 'rewind', toTurnId: data.toTurnId, message: data.message }
     case 'note':
       return noteContent(data)
     default:

@@ -31,6 +31,7 @@ export type FeedContent =
   | FeedGateDecided
   | FeedModelCall
   | FeedSummary
+  | FeedRewind
   | FeedWarning
 
 /** A turn began. */
@@ -139,6 +140,15 @@ export interface FeedModelCall extends ModelCall {
 /** From now on, requests show a summary in place of the beginning of the conversation. */
 export interface FeedSummary extends Summary {
   readonly type: 'summary'
+}
+
+/** What stands from a message on no longer counts: the turn that says so asks again. */
+export interface FeedRewind {
+  readonly type: 'rewind'
+  /** The first turn of the chain that the message belongs to. */
+  readonly toTurnId: string
+  /** The id of the first message that no longer counts. */
+  readonly message: string
 }
 
 /** Something that an operator should know. */

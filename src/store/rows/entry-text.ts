@@ -2,7 +2,7 @@ import { sha256Hex } from '#hash'
 import { BobbinError } from '../../core/error/error.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import { hasJsonForm } from '../../core/json/json-form.ts'
-import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry } from '../entry.ts'
+import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry, versionOf } from '../entry.ts'
 import type { GateRequest } from '../gate.ts'
 import { invalidInput, storeCorrupt } from '../store-errors.ts'
 import { restoredGate, type StoredGate, storedGate } from './gate-form.ts'
@@ -24,6 +24,7 @@ export const ENTRY_KINDS: readonly EntryKind[] = [
   'turn-end',
   'model-call',
   'summary',
+  'rewind',
   'note',
 ]
 
@@ -39,7 +40,7 @@ export interface EntryStamp {
 export function encodeEntry(entry: NewEntry, stamp: EntryStamp): EntryRow {
   const { kind, turnId, data } = plainEntry(entry)
   const { seq, time, epoch, redacted } = stamp
-  const stamped = { v: ENTRY_VERSION, kind, seq, turnId, time, epoch, data }
+  const stamped = { v: versionOf(kind), kind, seq, turnId, time, epoch, data }
   const body = canonicalStringify(redacted === undefined ? stamped : { ...stamped, redacted })
   if (body.length > MAX_ENTRY_CHARS) throw tooLarge(kind, body.length)
   const digest = sha256Hex(body)

@@ -33,6 +33,7 @@ const REDACTABLE: { readonly [K in EntryKind]: readonly string[] } = {
   'turn-end': ['reason', 'usage'],
   'model-call': ['parts', 'error', 'fallback'],
   summary: ['text'],
+  rewind: [],
   note: ['message', 'data'],
 }
 

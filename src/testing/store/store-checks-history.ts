@@ -112,6 +112,39 @@ export const storeHistoryChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'leaves out what a rewind took back, whatever page it stands on',
+    async run({ store }) {
+      const epoch = await filled(store)
+      const rewind = (id: string, message: string): NewEntry => ({
+        kind: 'rewind',
+        turnId: 't3',
+        data: { id, toTurnId: 't2', message },
+      })
+      // A newer record of a call before the message says what became of that call.
+      await store.append('c', epoch, [
+        sample.settlement('t2', 'known', { extra: { supersedes: 'call' } }),
+        sample.settlement('t2', 'undone', { extra: { supersedes: 'doubt' } }),
+      ])
+      const { before = '' } = await store.history({ conversation: 'c', limit: 1 })
+      await store.append('c', epoch, [rewind('r1', 'again'), sample.message('t3', 'asked anew')])
+      const left = ['asked', 'thought', 'call', 'cited', 'known', 'asked anew']
+      assert.deepEqual(idsOf(await store.history({ conversation: 'c' })), left)
+      assert.deepEqual(idsOf(await store.history({ conversation: 'c', before })), left.slice(0, -1))
+      await store.append('c', epoch, [rewind('r2', 'asked anew'), sample.message('t4', 'third')])
+      assert.deepEqual(idsOf(await store.history({ conversation: 'c', limit: 2 })), [
+        'known',
+        'third',
+      ])
+      await store.append('c', epoch, [rewind('r3', 'unknown')])
+      assert.deepEqual(idsOf(await store.history({ conversation: 'c' })), [
+        ...left.slice(0, -1),
+        'third',
+      ])
+      const report = await store.verify({ conversation: 'c' })
+      assert.equal(report.ok, true)
+    },
+  },
+  {
     name: 'takes the position of any event, and refuses other texts',
     async run({ store }) {
       await filled(store)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { checksum } from '../../core/checksum.ts'
-import { ENTRY_VERSION, type NewEntry } from '../../store/entry.ts'
+import { type NewEntry, versionOf } from '../../store/entry.ts'
 import { allEntries, findAll, rejectsWith, type StoreCheck } from './store-check.ts'
 import { storeSamples as sample } from './store-samples.ts'
 
@@ -26,7 +26,7 @@ export const storeLogChecks: readonly StoreCheck[] = [
     async run({ store, clock }) {
       const { epoch } = await store.acquire('c', { owner: 'test' })
       const content = 'grüß dich 🧵 \u0000 \ud800'
-      const stamp = { v: ENTRY_VERSION, epoch }
+      const stamp = { v: versionOf('message'), epoch }
       const first = await store.append('c', epoch, [
         sample.turnStart('t1'),
         sample.message('t1', 'm1', content),

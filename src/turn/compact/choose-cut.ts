@@ -1,6 +1,6 @@
 import type { HistoryItem } from '../../records/history-item.ts'
 import { OpenCalls } from '../../records/open-calls.ts'
-import type { Origin } from '../request/history.ts'
+import type { Origin } from '../request/history-place.ts'
 import type { MeasuredRequest } from '../request/turn-request.ts'
 
 /** A history that became too large, and how much of it may stay. */

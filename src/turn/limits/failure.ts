@@ -99,6 +99,7 @@ const FAULTS = {
   E_INVALID_MODEL: 'other',
   E_INVALID_LISTENER: 'other',
   E_TURN_CONFLICT: 'other',
+  E_EFFECTS_WOULD_REPEAT: 'other',
   E_QUEUE_FULL: 'other',
   E_INVALID_POSITION: 'other',
   E_INVALID_DECISION: 'other',

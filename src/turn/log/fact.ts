@@ -16,6 +16,7 @@ import {
   type ModelCall,
   type NewEntry,
   type Note,
+  type Rewind,
   type Summary,
   TAINT,
   type TurnEnd,
@@ -51,6 +52,7 @@ export type Fact =
   | { readonly kind: 'settlement'; readonly record: ToolCall }
   | { readonly kind: 'model-call'; readonly modelCall: ModelCall }
   | { readonly kind: 'summary'; readonly summary: Summary }
+  | { readonly kind: 'rewind'; readonly rewind: Rewind }
   | { readonly kind: 'note'; readonly note: Note }
   | { readonly kind: 'turn-end'; readonly end: TurnEnd }
 
@@ -92,6 +94,8 @@ export function entryOf(fact: Fact, turnId: string): NewEntry {
       return { kind: 'model-call', turnId, data: fact.modelCall }
     case 'summary':
       return { kind: 'summary', turnId, data: fact.summary }
+    case 'rewind':
+      return { kind: 'rewind', turnId, data: fact.rewind }
     case 'note':
       return { kind: 'note', turnId, data: fact.note }
     default:
@@ -144,6 +148,8 @@ export function factOf(entry: Entry, context: RestoreContext): Fact {
       return { kind, modelCall: data }
     case 'summary':
       return { kind, summary: data }
+    case 'rewind':
+      return { kind, rewind: data }
     case 'note':
       return { kind, note: data }
     default:

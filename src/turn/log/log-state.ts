@@ -2,6 +2,7 @@ import { IdLedger } from '../../core/ids.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
 import type { HistoryItem, OpenCallItem } from '../../records/history-item.ts'
+import type { Message } from '../../records/message.ts'
 import { OpenCalls } from '../../records/open-calls.ts'
 import { spokenText } from '../../records/spoken-text.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
@@ -35,6 +36,8 @@ export class LogState {
   readonly background = new Set<string>()
   /** Records of background calls that the history does not show yet, in the order in which they settled. */
   readonly unshown = new Map<string, ToolCall>()
+  /** The messages of users that count. */
+  readonly #asked: AskedMessage[] = []
   end: LogEnd = EMPTY_LOG
   /** What the application passed to the last `run` as `context`. */
   context: JsonValue | undefined
@@ -63,7 +66,7 @@ export class LogState {
     switch (fact.kind) {
       case 'message':
         for (const { trustTier } of fact.message.attachments) this.#lower(trustTier)
-        if (fact.message.role === 'user') this.recent = []
+        if (fact.message.role === 'user') this.#ask(fact.message)
         break
       case 'call':
         this.ids.take(fact.call.item.id)
@@ -87,7 +90,7 @@ export class LogState {
       case 'note':
         this.#lower(taintOf(fact.note))
         if (fact.note.code === TAINT) this.#unrecorded = undefined
-        this.unshown.delete(backgroundResultIn(fact.note) ?? '')
+        this.#show(backgroundResultIn(fact.note))
         break
       case 'model-call':
         this.#spend(fact.modelCall.usage, fact.modelCall.cost)
@@ -107,9 +110,17 @@ export class LogState {
         // Inner turns have logs of their own.
         this.#spend(fact.end.usage?.nested, fact.end.usage?.nested?.cost)
         break
+      case 'rewind':
+        this.#rewind(fact.rewind.message)
+        break
       case 'thought':
         break
     }
+  }
+
+  /** The last message of a user that counts. */
+  get lastMessage(): Message | undefined {
+    return this.#asked.at(-1)?.message
   }
 
   /** Counts content that is in no fact: memories and retrievables, and what the outer turn has seen. */
@@ -140,6 +151,38 @@ export class LogState {
     const { inputTokens = 0, outputTokens = 0 } = usage ?? {}
     const { spent } = this
     this.spent = { tokens: spent.tokens + inputTokens + outputTokens, cost: spent.cost + cost }
+  }
+
+  #ask(message: Message): void {
+    this.recent = []
+    const [provided, background] = [this.#providerItems.size, this.background.size]
+    this.#asked.push({ message, provided, background, results: [] })
+  }
+
+  /** The history shows the result of a background call from here on. */
+  #show(id = ''): void {
+    const record = this.unshown.get(id)
+    if (record === undefined) return
+    this.unshown.delete(id)
+    this.#asked.at(-1)?.results.push(record)
+  }
+
+  /** Records, ids and the taint stay: what happened has happened. No later response finishes a provider's call from there. */
+  #rewind(message: string): void {
+    const at = this.#asked.findLastIndex((asked) => asked.message.id === message)
+    const taken = at === -1 ? [] : this.#asked.splice(at)
+    const { provided = Infinity, background = Infinity } = taken[0] ?? {}
+    for (const { item } of [...this.#providerItems.values()].slice(provided)) {
+      this.providers.forget(item)
+    }
+    for (const id of [...this.background].slice(background)) this.background.delete(id)
+    // The result of a call that still counts is shown again.
+    for (const record of taken.flatMap(({ results }) => results)) {
+      this.unshown.set(record.id, record)
+    }
+    for (const [id, record] of this.unshown) {
+      if (!this.background.has(shownId(record))) this.unshown.delete(id)
+    }
   }
 
   #lower(tier: TrustTier, seq = this.#seq): void {
@@ -212,6 +255,16 @@ export class LogState {
     const isAsked = record.executedBy !== 'provider' && record.supersedes === undefined
     if (isAsked) this.recent.push(record.checksum)
   }
+}
+
+/** A message of a user, and what was known when it came. */
+interface AskedMessage {
+  readonly message: Message
+  /** How many calls providers had left open, and how many had begun in the background. */
+  readonly provided: number
+  readonly background: number
+  /** The results of background calls that the history shows since. */
+  readonly results: ToolCall[]
 }
 
 /** Items without a neutral form that the model wrote itself. */

@@ -8,12 +8,44 @@ import { askStore } from '../limits/failure.ts'
 import type { TurnWishes } from './open-turn.ts'
 import { outputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
-import type { RecoverInput, ResumeInput, TurnInput } from './turn-input.ts'
+import type { RecoverInput, RegenerateInput, ResumeInput, TurnInput } from './turn-input.ts'
 
 /** Checks the input of `run` before anything happens, and gives the seed of its turn. */
 export function checkInput(input: TurnInput): TurnWishes {
   requireInput(input, ['message', 'attachments', 'context', 'turnId', 'whenBusy'])
-  const { conversation, message, attachments = [], context } = input
+  const { conversation, context } = input
+  checkMessage(input)
+  if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
+    throw invalid('conversation', 'must be a non-empty string, or be left out')
+  }
+  checkSubmission(input)
+  return { ...seedOf(input), ...(context !== undefined && { context: checkedContext(context) }) }
+}
+
+/** Checks the input of `regenerate`. */
+export function checkRegenerate(input: RegenerateInput): TurnWishes {
+  const own = ['message', 'attachments', 'redoEffects', 'context', 'turnId', 'whenBusy']
+  requireInput(input, own)
+  const { conversation, message, attachments, redoEffects, whenBusy, context } = input
+  if (typeof conversation !== 'string') throw invalid('conversation', 'must be a string')
+  if (message !== undefined || attachments !== undefined) {
+    checkMessage({ message: message ?? '', attachments })
+  }
+  // A string such as 'no' is truthy, and would repeat what must not repeat.
+  if (redoEffects !== undefined && typeof redoEffects !== 'boolean') {
+    throw invalid('redoEffects', 'must be true or false, or be left out')
+  }
+  if ((whenBusy as string | undefined) === 'steer') {
+    throw invalid(
+      'whenBusy',
+      'must be `refuse` or `queue`: a turn cannot be taken back by steering',
+    )
+  }
+  checkSubmission({ message: '', ...input })
+  return { ...seedOf(input), ...(context !== undefined && { context: checkedContext(context) }) }
+}
+
+function checkMessage({ message, attachments = [] }: Unchecked<'message' | 'attachments'>): void {
   if (typeof message !== 'string') throw invalid('message', 'must be a string')
   if (!Array.isArray(attachments) || !attachments.every(Media.isMedia)) {
     throw invalid('attachments', 'must be a list of Media')
@@ -21,12 +53,9 @@ export function checkInput(input: TurnInput): TurnWishes {
   if (message === '' && attachments.length === 0) {
     throw invalid('message', 'must not be empty unless there are attachments')
   }
-  if (conversation !== undefined && (typeof conversation !== 'string' || conversation === '')) {
-    throw invalid('conversation', 'must be a non-empty string, or be left out')
-  }
-  checkSubmission(input)
-  return { ...seedOf(input), ...(context !== undefined && { context: checkedContext(context) }) }
 }
+
+type Unchecked<Name extends string> = { readonly [N in Name]?: unknown }
 
 const MAX_CONTEXT_BYTES = 64 * 1024
 const CONTEXT = { root: 'context', code: 'E_INVALID_TURN_INPUT' } as const
@@ -102,7 +131,7 @@ const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
 }
 
 /** Checks what all inputs share. An error after the lease was taken would leave the conversation locked. */
-function seedOf(input: TurnInput | RecoverInput | ResumeInput): TurnWishes {
+function seedOf(input: TurnInput | RecoverInput | ResumeInput | RegenerateInput): TurnWishes {
   const { signal, output, force } = input as Partial<TurnInput & RecoverInput>
   if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')
@@ -116,24 +145,31 @@ export async function addUserMessage(
   turn: Turn,
   input: Pick<TurnInput, 'message' | 'attachments'>,
 ): Promise<void> {
-  const { settings, log, output, interruption } = turn
+  await turn.log.commit([{ kind: 'message', message: await userMessage(turn, input) }])
+}
+
+/** The user's message, with its attachments on the spool. */
+export async function userMessage(
+  turn: Turn,
+  input: Pick<TurnInput, 'message' | 'attachments'>,
+): Promise<Message> {
+  const { settings, output, interruption } = turn
   const { signal, watch } = interruption
   const attachments: Media[] = []
   for (const media of input.attachments ?? []) {
     const storing = askStore(() => media.spooled(output, { signal }))
     attachments.push(await watch.orAborted(storing))
   }
-  const message = new Message({
+  return new Message({
     id: settings.ids(),
     role: 'user',
     ...(input.message !== '' && { content: input.message }),
     attachments,
     createdAt: settings.clock.now(),
   })
-  await log.commit([{ kind: 'message', message }])
 }
 
-function invalid(path: string, rule: string): BobbinError {
+export function invalid(path: string, rule: string): BobbinError {
   const message = `${path === '' ? 'The input' : `\`${path}\``} of the turn ${rule}.`
   return new BobbinError('E_INVALID_TURN_INPUT', message, { path, rule })
 }

@@ -16,6 +16,7 @@ import { RepeatGuard } from '../limits/repeat-guard.ts'
 import { shownId } from '../log/call-state.ts'
 import { ConversationLog } from '../log/conversation-log.ts'
 import { factOf, isDoubt } from '../log/fact.ts'
+import type { LogState } from '../log/log-state.ts'
 import { resultSpool } from '../log/small-results.ts'
 import type { SetupContext } from '../options/option-table.ts'
 import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
@@ -59,8 +60,10 @@ export interface TurnSeed extends TurnPlace, TurnWishes {
   readonly parent?: OuterTurn
   /** What was given in this process as the results of calls that others execute, by gate. */
   readonly outputs?: ReadonlyMap<string, unknown>
-  /** What its first entry says of its input; the key of the conversation is given. */
-  readonly startWith?: (key: Uint8Array) => Promise<Pick<TurnStart, 'digest'>>
+  /** What its first entry says of its input; the key of the conversation is given. If it throws, the turn does not start. */
+  readonly startWith?: (key: Uint8Array, turn: Turn) => Promise<Pick<TurnStart, 'digest'>>
+  /** Whether it has the `context` of the turn before it unless another is given. */
+  readonly keepsContext?: boolean
 }
 
 /** What the caller asks of a turn, beside what it is about. */
@@ -125,12 +128,12 @@ export async function openTurn(
       turn.events.end()
     }
     // A sub-agent always resumes, and the first time there is nothing to resume.
-    const { context } = seed
+    const context = ownContext(seed, turn.log.state)
     const start = {
       input: lease.created ? 'run' : input,
       ...(context !== undefined && { context: turn.output.json(context) }),
       ...(turn.opened.chain[0] !== undefined && { continues: turn.opened.chain[0] }),
-      ...(await seed.startWith?.(secret)),
+      ...(await seed.startWith?.(secret, turn)),
       ...(parent && { parent: { ...parent.origin } }),
     }
     await turn.log.commit([{ kind: 'turn-start', start }])
@@ -143,6 +146,10 @@ export async function openTurn(
     throw error
   }
 }
+
+/** The context that a turn brings, and stores with its first entry. */
+const ownContext = ({ context, keepsContext }: TurnSeed, before: Pick<LogState, 'context'>) =>
+  context === undefined && keepsContext ? before.context : context
 
 interface Held {
   readonly lease: Lease
@@ -208,7 +215,7 @@ async function turnOn(
     }
   }
   const gates = lease.created ? [] : await store.openGates(id)
-  const context = parent ? parent.context : way === 'run' ? seed.context : state.context
+  const context = parent ? parent.context : way === 'run' ? ownContext(seed, state) : state.context
   const { fault, ...setup } = await setUp(
     given,
     { context, conversation: id, turnId },

@@ -15,23 +15,38 @@ export interface Submitted {
   /** On a spool: their digests are known. */
   readonly attachments: readonly Media[]
   readonly context?: JsonValue | undefined
+  /** Present when it takes the last message back: an empty one is asked again. */
+  readonly regenerate?: Regeneration | undefined
 }
 
+/** How the last message is taken back. */
+export interface Regeneration {
+  readonly redoEffects: boolean
+}
+
+/** An input whose attachments may be anywhere. */
+export type Unspooled = Omit<Submitted, 'attachments'> & Pick<TurnInput, 'attachments'>
+
 /** Puts the attachments of an input on a spool. */
-export async function submitted(
-  input: Pick<TurnInput, 'message' | 'attachments'> & { readonly context?: JsonValue | undefined },
-  spool: SpoolStore,
-): Promise<Submitted> {
-  const { message, attachments = [], context } = input
+export async function submitted(input: Unspooled, spool: SpoolStore): Promise<Submitted> {
+  const { attachments = [], ...about } = input
   const stored: Media[] = []
   for (const media of attachments) stored.push(await media.spooled(spool))
-  return { message, attachments: stored, ...(context !== undefined && { context }) }
+  return { ...about, attachments: stored }
 }
 
 /** Tells one input from another without holding it. */
-export function inputDigest({ message, attachments, context }: Submitted, key: Uint8Array): string {
+export function inputDigest(
+  { message, attachments, context, regenerate }: Submitted,
+  key: Uint8Array,
+): string {
   const digests = attachments.map(({ digest }) => digest ?? '')
-  const input = { message, attachments: digests, ...(context !== undefined && { context }) }
+  const input = {
+    message,
+    attachments: digests,
+    ...(context !== undefined && { context }),
+    ...(regenerate !== undefined && { regenerate: { ...regenerate } }),
+  }
   return toHex(hmacSha256(key, `bobbin/turn-input/1\n${sha256Hex(canonicalStringify(input))}`))
 }
 
@@ -48,13 +63,16 @@ export function queuedInput(
 ): Submitted {
   try {
     const row = Object(JSON.parse(body)) as Partial<Record<keyof Submitted, unknown>>
-    const { message, attachments = [], context } = row
+    const { message, attachments = [], context, regenerate } = row
     if (typeof message !== 'string' || !Array.isArray(attachments)) throw new Error('wrong members')
-    if (message === '' && attachments.length === 0) throw new Error('it is empty')
+    const isEmpty = message === '' && attachments.length === 0
+    if (isEmpty && regenerate === undefined) throw new Error('it is empty')
+    const { redoEffects } = Object(regenerate) as { readonly redoEffects?: unknown }
     return {
       message,
       attachments: attachments.map((json) => Media.fromJSON(json, { spool })),
       ...(context !== undefined && { context: context as JsonValue }),
+      ...(regenerate !== undefined && { regenerate: { redoEffects: redoEffects === true } }),
     }
   } catch (error) {
     throw storeCorrupt(`The queued message \`${turnId}\``, thrownText(error))

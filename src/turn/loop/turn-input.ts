@@ -59,3 +59,24 @@ export interface ResumeInput<S extends OutputSchema = OutputSchema> {
   /** Aborts the turn; `null` means no signal, as for `fetch`. */
   readonly signal?: AbortSignal | null
 }
+
+/** The input of `regenerate`: which conversation, and perhaps another message than its last one. */
+export interface RegenerateInput<S extends OutputSchema = OutputSchema, Context = unknown> {
+  readonly conversation: string
+  /** Takes the place of the last message of a user; without it, that message is asked again. */
+  readonly message?: string
+  /** Of the new message. A message that is asked again keeps its own. */
+  readonly attachments?: readonly Media[]
+  /** Asks again although calls that are skipped may have changed something, and may run a second time. */
+  readonly redoEffects?: boolean
+  /** The id of the turn: the same input under the same id runs once. A new one unless given. */
+  readonly turnId?: string
+  /** What to do while another turn holds the conversation: `refuse` (the default), or `queue` behind it. */
+  readonly whenBusy?: 'refuse' | 'queue'
+  /** As for `run`; that of the turn that is taken back unless given. */
+  readonly context?: Context
+  /** The schema of the answer, or `{ schema, attempts }`. Pass it again: the log does not hold it. */
+  readonly output?: OutputRequest<S>
+  /** Aborts the turn; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
+}

@@ -1,13 +1,6 @@
 import { foreignForm } from '../../model/wire/foreign-text.ts'
-import type {
-  CallItem,
-  CallResult,
-  HistoryItem,
-  OpenCallItem,
-  ProviderGate,
-} from '../../records/history-item.ts'
+import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
-import type { Thought } from '../../records/thought.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import {
   CALL_NOTE,
@@ -20,41 +13,24 @@ import {
 import { type AskedCall, shownId } from '../log/call-state.ts'
 import { backgroundResultIn, type Fact, OWN_WIRE } from '../log/fact.ts'
 import { backgroundMessage, receipt } from './background-text.ts'
+import {
+  callOf,
+  isContext,
+  isPartial,
+  isUsers,
+  type Origin,
+  type Place,
+  type Placed,
+  providerDecision,
+  thoughtItem,
+} from './history-place.ts'
 import type { Presentation } from './presentation.ts'
 import { editNote } from './presentation.ts'
 
-/** One place in the history. */
-type Place = Placed &
-  (
-    | { readonly is: 'item'; item: HistoryItem }
-    | { readonly is: 'message'; readonly message: Message }
-    | {
-        readonly is: 'call'
-        readonly item: CallItem
-        record?: ToolCall
-        note?: string
-        /** The id under which it runs in the background. */
-        startedAs?: string
-      }
-    /** The result of a background call. */
-    | { readonly is: 'result'; readonly record: ToolCall }
-  )
-
-/** Where a rendered place comes from. */
-export interface Origin extends Readonly<Placed> {
-  /** Whether it is a message of the user. */
-  readonly isUser: boolean
-}
-
-/** Where a place comes from. */
-interface Placed {
-  /** The entry that made it, and the last one that changed it. */
-  first: number
-  last: number
-  /** Which turn it belongs to: a number that grows with each `run`. */
-  readonly turn: number
-  /** True when a budget took it out of requests. */
-  isDropped?: boolean
+/** A history before a summary took the place of its beginning. */
+interface Uncut extends Pick<History, 'base' | 'summary'> {
+  readonly places: readonly Place[]
+  readonly handles: readonly string[]
 }
 
 /**
@@ -80,6 +56,10 @@ export class History {
   base = 0
   /** The records of background calls that have no place yet. */
   readonly #unshown = new Map<string, ToolCall>()
+  /** The calls that a rewind took out. */
+  readonly #rewound = new Set<string>()
+  /** The history as it was before a summary cut through the turn of the last message. */
+  #uncut: Uncut | undefined
   /** The calls of gates, by gate. */
   readonly #gates = new Map<string, string>()
   readonly #presentation: Presentation
@@ -107,6 +87,7 @@ export class History {
     switch (fact.kind) {
       case 'message':
         this.#places.push({ is: 'message', message: fact.message, ...this.#here() })
+        if (fact.message.role === 'user') this.#uncut = undefined
         break
       case 'thought':
         this.#places.push({ is: 'item', item: thoughtItem(fact.thought), ...this.#here() })
@@ -137,6 +118,9 @@ export class History {
         break
       case 'summary':
         this.#placeSummary(fact.summary)
+        break
+      case 'rewind':
+        this.#rewind(fact.rewind.message)
         break
       case 'turn-start':
         if ((fact.start.input ?? 'run') === 'run') this.#turn++
@@ -188,6 +172,12 @@ export class History {
   /** The summary takes the place of everything that it covers. */
   #placeSummary(summary: Summary): void {
     const { upTo, keeps = [] } = summary
+    const last = this.#places.findLast(isUsers)
+    if (last !== undefined && last.first <= upTo) {
+      const { base, summary: before } = this
+      const [places, handles] = [[...this.#places], [...this.handles]]
+      this.#uncut ??= { places, handles, base, summary: before }
+    }
     const isBehind = ({ first }: Placed) => first > upTo
     const behind = this.#places.findIndex(isBehind)
     const end = behind === -1 ? this.#places.length : behind
@@ -205,13 +195,57 @@ export class History {
     replace(this.items, isRendered ? [item, ...items] : [])
     this.#changed.clear()
     for (const at of changed) this.#changed.add(at)
+    this.#findCalls()
+    for (const id of this.handles) if (!this.#byCall.has(id)) this.handles.delete(id)
+    this.summary = summary
+  }
+
+  #findCalls(): void {
     this.#byCall.clear()
     for (const [at, place] of this.#places.entries()) {
       const id = callOf(place)
       if (id !== undefined) this.#byCall.set(id, at)
     }
-    for (const id of this.handles) if (!this.#byCall.has(id)) this.handles.delete(id)
-    this.summary = summary
+  }
+
+  /** Takes out everything from a message on, with the context that stands before it. */
+  #rewind(message: string): void {
+    const isIt = (place: Place) => place.is === 'message' && place.message.id === message
+    const found = this.#places.findLast(isIt)
+    if (found === undefined) return
+    if ((this.summary?.upTo ?? 0) >= found.first) this.#uncover()
+    let at = this.#places.findLastIndex(isIt)
+    while (isContext(this.#places[at - 1])) at--
+    const taken = this.#places.splice(at)
+    for (const id of taken.flatMap((place) => callOf(place) ?? [])) {
+      this.#rewound.add(id)
+      this.handles.delete(id)
+    }
+    // The result of a call that still counts is shown again.
+    for (const place of taken) {
+      if (place.is === 'result') this.#unshown.set(place.record.id, place.record)
+    }
+    for (const [id, record] of this.#unshown) {
+      if (this.#rewound.has(shownId(record))) this.#unshown.delete(id)
+    }
+    this.items.length = Math.min(this.items.length, at)
+    for (const place of this.#changed) if (place >= at) this.#changed.delete(place)
+    this.#findCalls()
+  }
+
+  /** Forgets a summary that covers something of a turn that is taken back. */
+  #uncover(): void {
+    const before = this.#uncut
+    if (before === undefined) return
+    replace(this.#places, before.places)
+    // What has changed since is rendered again.
+    replace(this.items, [])
+    this.#changed.clear()
+    this.handles.clear()
+    for (const id of before.handles) this.handles.add(id)
+    this.base = before.base
+    this.summary = before.summary
+    this.#uncut = undefined
   }
 
   /** Whether the last place is the message of the turn. */
@@ -298,6 +332,7 @@ export class History {
   /** A record without an item, as in an imported conversation, gets its place where it settled. */
   #placeRecord(record: ToolCall): void {
     const id = shownId(record)
+    if (this.#rewound.has(id)) return
     const at = this.#byCall.get(id)
     if (at === undefined) {
       const { tool, args, wire = OWN_WIRE } = record
@@ -357,38 +392,8 @@ export class History {
 /** A receipt whose result is not shown: no summary covers one without the other. */
 const NOT_SHOWN = Number.MAX_SAFE_INTEGER
 
-/** The call of a place. */
-function callOf(place: Place): string | undefined {
-  if (place.is === 'message' || place.is === 'result') return undefined
-  const { item } = place
-  return item.type === 'call' || item.type === 'openCall' ? item.id : undefined
-}
-
 /** Replaces the content of a list that others hold. */
 function replace<T>(list: T[], content: readonly T[]): void {
   list.length = 0
   for (const one of content) list.push(one)
-}
-
-const isPartial = (place: Place) => place.is === 'message' && place.message.partial === true
-
-/** The decision that the provider receives; a gate without a decision in time counts as declined. */
-function providerDecision({
-  outcome,
-  decision,
-}: GateClosing): NonNullable<ProviderGate['decision']> {
-  const used = outcome === 'consumed' ? decision : undefined
-  const approved = used?.verdict === 'approved'
-  const reason = used === undefined ? 'Nobody decided in time.' : used.comment
-  return { approved, ...(reason !== undefined && { reason }) }
-}
-
-/** A stored thought as a history item. */
-function thoughtItem({ content, providerData, response }: Thought): HistoryItem {
-  return {
-    type: 'thought',
-    text: content.text,
-    ...(providerData && { providerData }),
-    ...(response !== undefined && { response }),
-  }
 }

@@ -57,6 +57,9 @@ export class PromptPrefix {
         case 'note':
           if (fact.note.code === CALL_NOTE) this.#causes.add('edit')
           break
+        case 'rewind':
+          this.#causes.add('rewind')
+          break
         case 'gate-opened':
           if (fact.gate.from === 'provider') this.#theirGates.add(fact.gate.id)
           break

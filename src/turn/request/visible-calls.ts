@@ -13,6 +13,15 @@ import { holdsArtifacts } from '../log/log-state.ts'
 /** How many of the newest calls a request offers to artifact tools. */
 const VISIBLE_CALLS = 64
 
+/** Calls before a summary took some of them out of requests. */
+interface Uncut {
+  readonly shown: readonly ToolCall[]
+  readonly artifacts: readonly ToolCall[]
+  readonly places: Map<string, number>
+  readonly given: Map<string, readonly unknown[]>
+  readonly handles: readonly string[]
+}
+
 /**
  * The settled calls that requests show, and the tools to read their results. Providers cache and bind what stands at the
  * beginning of a request, so these tools stay the same: they do not name the calls.
@@ -22,13 +31,22 @@ export class VisibleCalls {
   readonly #handles = new Set<string>()
   #shown: ToolCall[] = []
   #artifacts: ToolCall[] = []
-  readonly #places = new Map<string, number>()
+  #places = new Map<string, number>()
   readonly #hidden = new Set<string>()
+  /** The entries of the messages of users. */
+  readonly #messages = new Map<string, number>()
+  readonly #rewound = new Set<string>()
+  /** What requests showed before a summary cut through the turn of the last message. */
+  #uncut: Uncut | undefined
   #own = new ToolRegistry()
   /** Whether some tool may give a handle: then there are tools to read one from the first request on. */
   #mayGiveHandles = false
-  /** The classes that handles may have, and others of which there was one. */
-  readonly #classes = new Set<unknown>([SpooledArtifact])
+  /** The classes that handles may have. */
+  #offered = new Set<unknown>()
+  /** The classes of results that were handles, by call; some may have been dropped since. */
+  #given = new Map<string, readonly unknown[]>()
+  /** All of these, in the order in which they came: the tools are in this order too. */
+  #classes = new Set<unknown>([SpooledArtifact])
   #forged: ToolRegistry | undefined
 
   /** The tools of the runner. Which ones it has may depend on what the log says. */
@@ -36,8 +54,13 @@ export class VisibleCalls {
     const givers = own.list.filter(({ inline }) => inline !== true)
     this.#own = own
     this.#mayGiveHandles = givers.length > 0
-    const given = this.#mayGiveHandles ? [...givers.map(classOf), ...artifacts] : []
-    for (const Class of given) this.#classes.add(Class)
+    this.#offered = new Set(this.#mayGiveHandles ? [...givers.map(classOf), ...artifacts] : [])
+    this.#gather()
+  }
+
+  #gather(): void {
+    const given = [...this.#given.values()].flat()
+    this.#classes = new Set([SpooledArtifact, ...this.#offered, ...given])
     this.#forged = undefined
   }
 
@@ -47,6 +70,11 @@ export class VisibleCalls {
       else if (fact.kind === 'call') this.#placeOf(fact.call.item.id, seq + at)
       else if (fact.kind === 'item') this.#placeOf(fact.id, seq + at)
       else if (fact.kind === 'summary') this.#summarise(fact.summary)
+      else if (fact.kind === 'rewind') this.#rewind(fact.rewind.message)
+      else if (fact.kind === 'message' && fact.message.role === 'user') {
+        this.#messages.set(fact.message.id, seq + at)
+        this.#uncut = undefined
+      }
     }
   }
 
@@ -59,8 +87,17 @@ export class VisibleCalls {
   }
 
   /** Requests no longer show the calls that a summary covers. Artifact tools still read those that it lists. */
-  #summarise({ upTo, calls, handles }: Summary): void {
+  #summarise({ upTo, calls, handles, keeps = [] }: Summary): void {
     const listed = new Set(calls)
+    const last = [...this.#messages.values()].at(-1) ?? 0
+    if (last > 0 && last <= upTo) {
+      const [shown, artifacts] = [this.#shown, this.#artifacts]
+      const [places, given] = [new Map(this.#places), new Map(this.#given)]
+      this.#uncut ??= { shown, artifacts, places, given, handles: [...this.#handles] }
+    }
+    for (const [id, seq] of this.#messages) {
+      if (seq <= upTo && !keeps.includes(seq)) this.#messages.delete(id)
+    }
     const isCovered = (call: ToolCall) => this.#placeOf(shownId(call), 0) <= upTo
     this.#shown = this.#shown.filter((call) => !isCovered(call))
     this.#artifacts = this.#artifacts.filter((call) => !isCovered(call) || listed.has(call.id))
@@ -99,13 +136,38 @@ export class VisibleCalls {
 
   /** Requests show the result of this call as a handle: the model needs tools to read it. */
   showHandle(id: string): void {
+    if (this.#rewound.has(id)) return
     this.#handles.add(id)
     const record = this.#artifacts.find((call) => shownId(call) === id)
-    for (const Class of record === undefined ? [] : classesIn(record)) {
-      if (this.#classes.has(Class)) continue
-      this.#classes.add(Class)
-      this.#forged = undefined
+    if (record === undefined) return
+    const classes = classesIn(record)
+    this.#given.set(id, classes)
+    if (classes.some((Class) => !this.#classes.has(Class))) this.#gather()
+  }
+
+  /** The calls since a message no longer count: the tools are those that a new process would offer. */
+  #rewind(message: string): void {
+    const from = this.#messages.get(message)
+    if (from === undefined) return
+    if (this.#uncut !== undefined) this.#uncover(this.#uncut)
+    const ids = [...this.#places].flatMap(([id, seq]) => (seq >= from ? [id] : []))
+    this.hide(ids)
+    for (const id of ids) {
+      this.#rewound.add(id)
+      this.#given.delete(id)
     }
+    for (const [id, seq] of this.#messages) if (seq >= from) this.#messages.delete(id)
+    this.#gather()
+  }
+
+  #uncover({ shown, artifacts, places, given, handles }: Uncut): void {
+    this.#shown = [...shown]
+    this.#artifacts = [...artifacts]
+    this.#places = places
+    this.#given = given
+    this.#handles.clear()
+    for (const id of handles) this.#handles.add(id)
+    this.#uncut = undefined
   }
 
   /** The tools of the runner, without those that read handles. */

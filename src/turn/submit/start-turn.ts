@@ -1,40 +1,33 @@
 import type { TurnOutcome } from '../limits/outcome.ts'
-import { addUserMessage } from '../loop/begin-turn.ts'
 import type { TurnSeed } from '../loop/open-turn.ts'
-import { inputDigest, submitted } from '../loop/queued-input.ts'
+import { submitted, type Unspooled } from '../loop/queued-input.ts'
 import { runTurn } from '../loop/run-turn.ts'
-import type { Turn } from '../loop/turn.ts'
 import type { TurnInput } from '../loop/turn-input.ts'
+import { beginInput } from './begin-input.ts'
 import type { SubmitScope } from './join-turn.ts'
 import { startLeftRows, submitTurn } from './submit-turn.ts'
 
-/** Starts the turn of `run`. */
+/** Starts the turn of `run` or `regenerate`. */
 export async function startTurn(
   scope: SubmitScope,
   seed: TurnSeed,
-  input: TurnInput,
+  input: Unspooled & Pick<TurnInput, 'turnId' | 'whenBusy'>,
 ): Promise<TurnOutcome> {
   const { settings, buses } = scope
-  const { turnId, whenBusy = 'refuse', attachments = [] } = input
+  const { turnId, whenBusy = 'refuse', message, attachments, regenerate } = input
+  const { context } = seed
+  const about = {
+    message,
+    ...(attachments && { attachments }),
+    ...(context !== undefined && { context }),
+    ...(regenerate && { regenerate }),
+  }
   if (turnId !== undefined || whenBusy !== 'refuse') {
-    const { context } = seed
-    const about = await submitted({ ...input, context }, settings.spool)
-    return submitTurn(scope, { seed, input: about, whenBusy })
+    return submitTurn(scope, { seed, input: await submitted(about, settings.spool), whenBusy })
   }
   await startDeadRows(scope, seed)
-  const begin = (turn: Turn) => addUserMessage(turn, input)
-  // The digests of attachments are known when they are stored, which is after the turn has begun.
-  const startWith =
-    attachments.length > 0
-      ? undefined
-      : async (key: Uint8Array) => ({
-          digest: inputDigest(
-            { message: input.message, attachments: [], context: seed.context },
-            key,
-          ),
-        })
-  const begun = startWith === undefined ? seed : { ...seed, startWith }
-  return runTurn(settings, buses, begun, { way: 'run', begin })
+  const { plan, ...start } = beginInput(about)
+  return runTurn(settings, buses, { ...seed, ...start }, plan)
 }
 
 /** Continues a turn after a crash, and then starts what waits behind it and has no caller. */

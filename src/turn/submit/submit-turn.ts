@@ -3,11 +3,10 @@ import { runningTurn } from '../../store/feed/turn-chain.ts'
 import type { QueuedRow } from '../../store/feed-driver.ts'
 import { notFound } from '../../store/store-errors.ts'
 import type { TurnOutcome } from '../limits/outcome.ts'
-import { addUserMessage } from '../loop/begin-turn.ts'
 import { ownKey, type TurnSeed } from '../loop/open-turn.ts'
 import { inputDigest, queuedBody, queuedInput, type Submitted } from '../loop/queued-input.ts'
 import { runTurn } from '../loop/run-turn.ts'
-import type { Turn } from '../loop/turn.ts'
+import { beginInput } from './begin-input.ts'
 import {
   joinTurn,
   notWaited,
@@ -116,9 +115,8 @@ class Submitting {
   async #start(): Promise<TurnOutcome> {
     const { settings, buses } = this.#scope
     const { seed, input } = this.#given
-    const startWith = async (key: Uint8Array) => ({ digest: inputDigest(input, key) })
-    const begin = (turn: Turn) => addUserMessage(turn, input)
-    return runTurn(settings, buses, { ...seed, startWith }, { way: 'run', begin })
+    const { plan, ...start } = beginInput(input)
+    return runTurn(settings, buses, { ...seed, ...start }, plan)
   }
 
   /** Whether another turn holds the conversation. One that has not stored its start may be this very turn, from elsewhere. */
@@ -204,15 +202,16 @@ export async function startLeftRows(
     let status: TurnOutcome['status'] = 'completed'
     const input = isKnown ? undefined : readable(scope, row, conversation)
     if (input !== undefined) {
-      const startWith = async (key: Uint8Array) => ({ digest: inputDigest(input, key) })
-      const begin = (turn: Turn) => addUserMessage(turn, input)
+      const { plan, ...start } = beginInput(input)
       const { context } = input
-      const seed = { conversation, turnId, startWith, context }
       try {
-        ;({ status } = await runTurn(settings, buses, seed, { way: 'run', begin }))
+        const seed = { conversation, turnId, context, ...start }
+        ;({ status } = await runTurn(settings, buses, seed, plan))
       } catch (error) {
         if (isBobbinError(error, 'E_CONVERSATION_BUSY')) return at
-        throw error
+        // What cannot be asked again any more must not hold up those after it.
+        if (input.regenerate === undefined) throw error
+        buses.observed.emit('error', { error, where: 'open' }, { turnId, conversation })
       }
     }
     await store.feed?.dequeue(conversation, turnId)

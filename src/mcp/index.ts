@@ -7,3 +7,4 @@ export {
 } from './client/mcp-client.ts'
 export { type McpTools, type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
 export type { McpProblem } from './client/tool-list.ts'
+export { type McpServer, type McpServerOptions, mcpServer } from './server/mcp-server.ts'

@@ -189,13 +189,15 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     ],
   },
   'bobbin-adk/mcp': {
-    values: ['mcpClient', 'mcpTools'],
+    values: ['mcpClient', 'mcpServer', 'mcpTools'],
     types: [
       'McpAddress',
       'McpAnnotations',
       'McpCommand',
       'McpProblem',
+      'McpServer',
       'McpServerConfig',
+      'McpServerOptions',
       'McpToolInfo',
       'McpTools',
       'McpToolsOptions',

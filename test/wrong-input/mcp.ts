@@ -1,8 +1,10 @@
-import { mcpClient, mcpTools } from '../../src/mcp/index.ts'
+import { mcpClient, mcpServer, mcpTools } from '../../src/mcp/index.ts'
 import { serverWith } from '../mcp/wire-server.ts'
 import { type WayIn, way } from './values.ts'
 
 const toolsWith = (options: object) => mcpTools(serverWith([]).open, options)
+
+const serverOf = (options: object) => mcpServer({ tools: [], ...options })
 
 /** The public names of `bobbin-adk/mcp`. */
 export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
@@ -41,6 +43,21 @@ export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
       'number',
     ),
     way('mcpTools({ timeoutMs })', (timeoutMs) => toolsWith({ timeoutMs }), 'undefined', 'number'),
+  ],
+  mcpServer: [
+    way('mcpServer', mcpServer),
+    way('mcpServer({ tools })', (tools) => mcpServer({ tools }), 'list', 'map'),
+    way(
+      'mcpServer({ agents })',
+      (agents) => serverOf({ agents }),
+      ...(['undefined', 'object', 'date', 'map'] as const),
+    ),
+    way('mcpServer({ store })', (store) => serverOf({ store }), 'undefined'),
+    way('mcpServer({ approvals })', (approvals) => serverOf({ approvals }), 'undefined'),
+    way('mcpServer({ decidedBy })', (decidedBy) => serverOf({ decidedBy }), 'undefined', 'text'),
+    way('mcpServer({ hosts })', (hosts) => serverOf({ hosts }), 'undefined', 'list'),
+    way('mcpServer({ name })', (name) => serverOf({ name }), 'undefined', 'text'),
+    way('mcpServer({ version })', (version) => serverOf({ version }), 'undefined', 'text'),
   ],
   mcpClient: [
     way('mcpClient', mcpClient),

@@ -1,0 +1,114 @@
+import type { Gate } from '../../store/gate.ts'
+import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
+import { Tool } from '../../tools/tool.ts'
+import type { GivenInput, ToolContext, ToolOutput } from '../../tools/tool-context.ts'
+import type { TurnOutcome } from '../../turn/limits/outcome.ts'
+import type { TurnRunner } from '../../turn/turn-runner.ts'
+
+/** What a client may decide, and in whose name. */
+export interface ApprovalPolicy {
+  readonly approvals: 'client' | undefined
+  readonly decidedBy: string
+}
+
+const INPUT = {
+  type: 'object',
+  properties: {
+    message: { type: 'string', description: 'What to ask the agent.' },
+    conversation: {
+      type: 'string',
+      description: 'Continues a conversation: the value that an earlier answer gave.',
+    },
+  },
+  required: ['message'],
+  additionalProperties: false,
+} as const
+
+/** Only ids that this server made: others are conversations of somebody else. */
+const OWN_ID = /^mcp-[0-9a-f-]{36}$/
+
+/** An agent as a tool: each call is a turn of its runner, and its gates are questions of the call. */
+export function agentTool(name: string, runner: TurnRunner, policy: ApprovalPolicy): Tool {
+  return new Tool({
+    name,
+    description: `Asks the agent \`${name}\`, which answers in text.`,
+    inputSchema: INPUT,
+    effect: 'write',
+    handler: ({ message, conversation }, ctx) =>
+      askAgent(runner, policy, message, conversation, ctx),
+  })
+}
+
+async function askAgent(
+  runner: TurnRunner,
+  policy: ApprovalPolicy,
+  message: string,
+  given: string | undefined,
+  ctx: ToolContext,
+): Promise<ToolOutput> {
+  if (given !== undefined && !OWN_ID.test(given)) {
+    throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
+  }
+  const { signal } = ctx
+  const conversation = given ?? `mcp-${crypto.randomUUID()}`
+  let outcome: TurnOutcome =
+    ctx.input === undefined
+      ? await runner.run({ message, conversation, signal })
+      : await answer(runner, policy, ctx.input, signal)
+  while (outcome.status === 'suspended') {
+    const [gate] = outcome.gates
+    if (gate === undefined) break
+    const question = questionOf(gate, policy)
+    if (question !== undefined) return question
+    const decisions = [{ gate: gate.id, decidedBy: policy.decidedBy, approve: false }]
+    outcome = await runner.resume({ conversation: gate.conversation, decisions, signal })
+  }
+  if (outcome.status !== 'completed') throw new Error(outcome.reason.message)
+  return { answer: outcome.text, conversation: outcome.conversation }
+}
+
+/** Asks the client what a gate of the agent asks; undefined if the client may not decide it. */
+function questionOf(gate: Gate, { approvals }: ApprovalPolicy): PersonRequest | undefined {
+  const { id, conversation, kind, message = gate.why, url, schema } = gate
+  const state = { gate: id, conversation }
+  if (kind === 'link' && url !== undefined) return linkRequired({ message, url, state })
+  if (kind === 'input' && schema !== undefined) {
+    return inputRequired({ message, schema: { ...schema, type: 'object' }, state })
+  }
+  if (kind !== 'approval' || approvals !== 'client') return undefined
+  const asks = `${gate.why} ${gate.tool ?? ''} ${JSON.stringify(gate.args ?? {})}`
+  return inputRequired({
+    message: asks,
+    schema: APPROVAL_FORM,
+    state: { ...state, approval: true },
+  })
+}
+
+/** The form of an approval. */
+export const APPROVAL_FORM = {
+  type: 'object',
+  properties: { approve: { type: 'boolean', title: 'Approve this call' } },
+  required: ['approve'],
+} as const
+
+interface AgentState {
+  readonly gate: string
+  readonly conversation: string
+  readonly approval?: true
+}
+
+function answer(
+  runner: TurnRunner,
+  { decidedBy }: ApprovalPolicy,
+  { value, done, state }: GivenInput,
+  signal: AbortSignal,
+): Promise<TurnOutcome> {
+  const { gate, conversation, approval } = state as unknown as AgentState
+  const approve = (value as { readonly approve?: unknown } | undefined)?.approve === true
+  const decision = approval
+    ? { gate, decidedBy, approve }
+    : done === true
+      ? { gate, decidedBy, done }
+      : { gate, decidedBy, value: value ?? {} }
+  return runner.resume({ conversation, decisions: [decision], signal })
+}

@@ -1,0 +1,30 @@
+const HERE = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Refuses a request that a page of another site may have sent: its host must be this machine or one of `hosts`, and an
+ * origin must be that of the host. A name that an attacker points at this machine is neither.
+ */
+export function refusedRequest(request: Request, hosts: readonly string[]): Response | undefined {
+  const url = new URL(request.url)
+  const host = request.headers.get('host') ?? url.host
+  const name = hostname(`http://${host}`)
+  if (name === undefined || ![...HERE, ...hosts].includes(name)) {
+    return refusal('The Host of this request is not one of this server.')
+  }
+  const origin = request.headers.get('origin')
+  if (origin === null) return undefined
+  const from = URL.canParse(origin) ? new URL(origin) : undefined
+  // Parsed alike, so that the usual port may be written or not.
+  if (from !== undefined && from.host === new URL(`${from.protocol}//${host}`).host)
+    return undefined
+  return refusal('The Origin of this request is not that of this server.')
+}
+
+const hostname = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).hostname : undefined
+
+function refusal(message: string): Response {
+  const error = { code: -32_000, message }
+  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null })
+  return new Response(body, { status: 403, headers: { 'content-type': 'application/json' } })
+}

@@ -92,6 +92,7 @@ export type { ToolChoice, ToolDefinition } from './model/tool-definition.ts'
 export type { CallPlace, MintId } from './model/wire/synthetic-id.ts'
 export type { BudgetReport, FixedPart as BudgetPart } from './prompt/budget-report.ts'
 export { type InlineLimit, inlineBySize } from './prompt/inline-by-size.ts'
+export type { ApprovedBy } from './records/approved-by.ts'
 export type {
   CallItem,
   CallResult,
@@ -168,6 +169,7 @@ export type {
   GateRequest,
   GateState,
 } from './store/gate.ts'
+export type { Grant, GrantRequest } from './store/grant.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export { comparePositions } from './store/position.ts'
 export { redactKeys } from './store/rows/redact-keys.ts'

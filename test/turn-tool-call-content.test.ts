@@ -14,6 +14,7 @@ import {
   TurnRunner,
   type TurnToolCallContent,
 } from '../src/index.ts'
+import type { ApprovedBy } from '../src/records/approved-by.ts'
 
 const picture = new Media({
   kind: 'image',
@@ -134,6 +135,7 @@ describe('TurnToolCallContent', () => {
         isError: boolean
         // Beyond the document.
         settlement?: ToolCall['settlement']
+        approvedBy?: ApprovedBy
         createdAt: DateTime
         updatedAt: DateTime
         completedAt?: DateTime

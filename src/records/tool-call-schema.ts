@@ -6,6 +6,7 @@ import { normalizeArguments } from '../core/json/strict-json.ts'
 import { providerDataField, wireReferenceField } from '../core/wire-reference.ts'
 import { Media } from '../spool/media.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+import { approvedByField } from './approved-by.ts'
 import { placedMediaField } from './placed-media.ts'
 import { rawArgsField, resultsField } from './tool-call-results.ts'
 
@@ -58,6 +59,7 @@ const fields = v.strictObject({
   trust: v.optional(trustField, 'third-party'),
   wire: v.optional(wireReferenceField),
   providerData: v.optional(providerDataField),
+  approvedBy: v.optional(approvedByField),
   editOf: v.optional(idField),
   supersedes: v.optional(idField),
   redacted: v.optional(

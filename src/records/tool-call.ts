@@ -7,6 +7,7 @@ import type { JsonObject } from '../core/json/json.ts'
 import { record } from '../core/record.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { ProviderData, WireReference } from '../core/wire-reference.ts'
+import type { ApprovedBy } from './approved-by.ts'
 import type { PlacedMedia } from './placed-media.ts'
 import { restoreResults, type ToolCallResults } from './tool-call-results.ts'
 import { type RawToolCall, type Settlement, toolCallSchema } from './tool-call-schema.ts'
@@ -51,6 +52,8 @@ export class ToolCall
   declare readonly wire?: WireReference | undefined
   /** Opaque state for the provider that made the call. */
   declare readonly providerData?: ProviderData | undefined
+  /** What allowed it, if it needed approval: the decision on a gate, or a standing approval. */
+  declare readonly approvedBy?: ApprovedBy | undefined
   /** The id of the record whose arguments a person edited into these. */
   declare readonly editOf?: string | undefined
   /** The id of the record in doubt that this one settles. */

@@ -1,4 +1,5 @@
 import type { DateTime } from 'luxon'
+import type { ApprovedBy } from './approved-by.ts'
 import type { PlacedMedia } from './placed-media.ts'
 import type { Settlement } from './tool-call.ts'
 
@@ -24,6 +25,8 @@ export interface TurnToolCallContent {
   readonly isError: boolean
   /** How the call ended, once it has: tells a refusal, a denial and a failure apart. */
   readonly settlement?: Settlement
+  /** What allowed it, if it needed approval. */
+  readonly approvedBy?: ApprovedBy
   readonly createdAt: DateTime
   readonly updatedAt: DateTime
   readonly completedAt?: DateTime

@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import type { TrustTier } from '../core/trust.ts'
 import type { WireReference } from '../core/wire-reference.ts'
+import type { ApprovedBy } from '../records/approved-by.ts'
 import type { HistoryItem } from '../records/history-item.ts'
 import type { Effect } from '../tools/tool-options.ts'
 import type { GateDecision, GateRequest } from './gate.ts'
+import type { CoverQuery } from './grant.ts'
 
 /** The highest version of an entry that is read; entries of every earlier version stay readable. */
 export const ENTRY_VERSION = 3
@@ -41,6 +43,10 @@ export interface Intent {
   readonly taint?: TrustTier
   /** The gate whose decision allows the call. */
   readonly gateId?: string
+  /** What allows a call that needed approval. */
+  readonly approvedBy?: ApprovedBy
+  /** What a standing approval was compared with, beside tool and effective arguments. */
+  readonly covered?: Omit<CoverQuery, 'tool' | 'args'>
   /** The call whose arguments a person changed into these. */
   readonly editOf?: string
   /** The model gets a receipt, and the result in a later request. */

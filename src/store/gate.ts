@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
+import type { GivenGrant, NewGrant } from './grant.ts'
 
 /** How long a gate waits for its decision by default. */
 export const DEFAULT_GATE_MS = 24 * 60 * 60 * 1000
@@ -61,6 +62,8 @@ export interface GateDecision {
   /** Why a call that somebody else executed failed; with `answered` on a gate of kind `result` only. */
   readonly error?: string
   readonly comment?: string
+  /** The standing approval that was given with it; with `approved` only. */
+  readonly grant?: GivenGrant
 }
 
 /** A decision as it is given to the store, which adds the time. */
@@ -71,6 +74,8 @@ export interface NewGateDecision {
   readonly value?: JsonValue
   readonly error?: string
   readonly comment?: string
+  /** A standing approval for later calls; with `approved` only. */
+  readonly grant?: NewGrant
   /** The digest that was shown to the person who decides. A gate with another digest is not decided. */
   readonly digest?: string
 }

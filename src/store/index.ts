@@ -54,6 +54,14 @@ export type {
   GateVerdict,
   NewGateDecision,
 } from './gate.ts'
+export type {
+  CoverQuery,
+  GivenGrant,
+  Grant,
+  GrantQuery,
+  GrantRequest,
+  NewGrant,
+} from './grant.ts'
 export type { ConversationListing } from './rows/conversation-listing.ts'
 export type { MetaColumn, MetaRow } from './rows/conversation-meta.ts'
 export type { Redact, RedactionTarget } from './rows/redaction.ts'
@@ -67,6 +75,7 @@ export type {
   ForkOutcome,
   ForkPlan,
   GateQuery,
+  GrantListing,
   LeaseRow,
   StoreDriver,
 } from './rows/store-driver.ts'
@@ -77,6 +86,7 @@ export type {
   EntryText,
   FoundText,
   GateRow,
+  GrantRow,
 } from './rows/store-rows.ts'
 export type {
   AcquireOptions,

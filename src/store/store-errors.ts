@@ -2,7 +2,7 @@ import { BobbinError } from '../core/error/error.ts'
 
 /** The conversation, or a part of it, does not exist. */
 export function notFound(
-  what: 'conversation' | 'turn' | 'gate' | 'model call',
+  what: 'conversation' | 'turn' | 'gate' | 'grant' | 'model call',
   id: string,
 ): BobbinError<'E_NOT_FOUND'> {
   return new BobbinError(
@@ -43,6 +43,15 @@ export function gateState(
     'E_GATE_STATE',
     `Gate \`${gate}\` is ${state} and cannot become ${wanted}: ${why}.`,
     { gate, state, wanted },
+  )
+}
+
+/** A grant no longer covers the call that was to use it. */
+export function grantState(grant: string, state: string): BobbinError<'E_GRANT_STATE'> {
+  return new BobbinError(
+    'E_GRANT_STATE',
+    `Grant \`${grant}\` is ${state}, so it covers no call. Nothing was stored; ask for approval instead.`,
+    { grant, state },
   )
 }
 

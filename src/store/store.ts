@@ -9,6 +9,7 @@ import type { ForkOptions, SeedOptions, SeedReport } from './branches.ts'
 import type { Entry, EntryKind, EntryOf, NewEntry } from './entry.ts'
 import type { FeedDriver } from './feed-driver.ts'
 import type { Gate, NewGateDecision } from './gate.ts'
+import type { CoverQuery, Grant, GrantQuery } from './grant.ts'
 
 /** Results up to this size commit together with their settlement; larger ones go to the spool. */
 export const MAX_BLOB_BYTES = 64 * 1024
@@ -85,17 +86,29 @@ export interface RunnerStore {
    */
   decideGate(conversation: string, id: string, decision: NewGateDecision): Promise<Gate>
 
+  /**
+   * The standing approval that covers a call which waits for one, if there is one. The append with the call's intent uses it,
+   * or rejects with `E_GRANT_STATE`. A store without this has no grants.
+   */
+  grantFor?(call: CoverQuery): Promise<Grant | undefined>
+
   /** The bytes of a small result. */
   blob(digest: string): Promise<Uint8Array | undefined>
   /**
-   * Removes a conversation, those of turns inside its calls that no fork has, their gates, keys and the blobs that no
-   * other refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that only it used.
+   * Removes a conversation, those of turns inside its calls that no fork has, their gates, keys, the grants that were given in
+   * them, and the blobs that no other refers to. Gives false if it did not exist. `sweepSpool` deletes the bytes on the spool that
+   * only it used.
    */
   delete(conversation: string): Promise<boolean>
 }
 
 /** A store with everything that an application asks for besides its runners. */
 export interface Store extends RunnerStore {
+  grantFor(call: CoverQuery): Promise<Grant | undefined>
+  /** Standing approvals in the order in which they were given, revoked and used-up ones too; a page of at most 1,000. */
+  grants(query?: GrantQuery): Promise<readonly Grant[]>
+  /** Ends a standing approval at once, from any process. Rejects with `E_NOT_FOUND` if it does not exist. */
+  revokeGrant(id: string, by: { readonly decidedBy: string }): Promise<Grant>
   /** How many entries `find` would give in all. */
   count(query: EntryFilter): Promise<number>
   /** A page of conversations; in the order of their ids, by code point, unless `orderBy` says otherwise. */
@@ -334,9 +347,9 @@ export interface VerifyReport {
 export interface VerifyFault {
   /** The kind of damage. */
   readonly fault: 'edited' | 'deleted' | 'inserted' | 'reordered' | 'unreadable' | 'seal-missing'
-  readonly part: 'entry' | 'seal' | 'gate' | 'blob' | 'spool' | 'conversation'
+  readonly part: 'entry' | 'seal' | 'gate' | 'grant' | 'blob' | 'spool' | 'conversation'
   readonly seq?: number
-  /** A gate's id or a digest. */
+  /** A gate's id, a grant's id or a digest. */
   readonly id?: string
   readonly message: string
 }

@@ -236,6 +236,37 @@ const STORE: readonly WayIn[] = [
     'map',
   ),
   way(
+    'store.grants',
+    on((store, query) => store.grants(query)),
+    ...OPTIONS,
+  ),
+  way(
+    'store.grants({ tool })',
+    on((store, tool) => store.grants({ tool })),
+    'undefined',
+    'text',
+    'empty text',
+  ),
+  way(
+    'store.grants({ subject })',
+    on((store, subject) => store.grants({ subject })),
+    'undefined',
+    'text',
+    'empty text',
+  ),
+  way(
+    'store.revokeGrant',
+    on((store, id) => store.revokeGrant(id, { decidedBy: 'a' })),
+  ),
+  way(
+    'store.revokeGrant(id, by)',
+    on((store, by) => store.revokeGrant('g', by)),
+  ),
+  way(
+    'store.grantFor',
+    on((store, call) => store.grantFor(call)),
+  ),
+  way(
     'store.decideGate',
     on((store, decision) => store.decideGate('c', 'g', decision)),
   ),

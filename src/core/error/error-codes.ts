@@ -252,11 +252,11 @@ export interface ErrorData {
    */
   E_UNRESOLVED_REFERENCE: { readonly reference: string }
   /**
-   * The store has no such conversation, turn, gate or model call. Check the id, and that this is the store it was
+   * The store has no such conversation, turn, gate, grant or model call. Check the id, and that this is the store it was
    * written to.
    */
   E_NOT_FOUND: {
-    readonly what: 'conversation' | 'turn' | 'gate' | 'model call'
+    readonly what: 'conversation' | 'turn' | 'gate' | 'grant' | 'model call'
     readonly id: string
   }
   /**
@@ -282,6 +282,8 @@ export interface ErrorData {
    * instead of appending again.
    */
   E_DUPLICATE_ENTRY: { readonly conversation: string; readonly kind: string; readonly id: string }
+  /** A standing approval is revoked, used up, expired or gone, so it covers no call. Ask for approval instead. */
+  E_GRANT_STATE: { readonly grant: string; readonly state: string }
   /**
    * A gate is not in a state that allows the change, or is about something else. Read it with
    * `gate`: it may be decided, used or expired.

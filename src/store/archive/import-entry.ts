@@ -40,6 +40,13 @@ export function importedEntry(
   if (kind === 'gate-opened') delete data['idempotencyKey']
   // A tool that is asked about a key must not tell one conversation of another's calls.
   if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY
+  // A file must not say what a person allowed here.
+  if (kind === 'intent' || kind === 'settlement') delete data['approvedBy']
+  if (kind === 'intent') delete data['covered']
+  if (kind === 'gate-closed' && isObject(data['decision'])) {
+    const { grant: __, ...decision } = data['decision'] as JsonObject
+    data['decision'] = decision
+  }
   if (kind === 'settlement') settle(lines, data, trust)
   if (kind === 'summary') {
     data['trust'] = lowerTrust(tierOf(data['trust']), trust)

@@ -11,7 +11,8 @@ import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
 import type { VerifyFault, VerifyOptions, VerifyReport } from '../store.ts'
 import { type FaultList, faultList } from './fault-list.ts'
 import { verifyBytes } from './verify-bytes.ts'
-import { type GateTrail, gateTrail, verifyGates } from './verify-gates.ts'
+import { gateTrail, verifyGates } from './verify-gates.ts'
+import { approvalTrail, verifyGrants } from './verify-grants.ts'
 
 const PAGE = 500
 
@@ -29,14 +30,21 @@ export async function verifyConversation(
 ): Promise<VerifyReport> {
   const list = faultList()
   const gates = gateTrail()
-  const log = await verifyLog(driver, row, options, { list, gates })
+  const trail = approvalTrail()
+  const log = await verifyLog(driver, row, options, { list, trails: [gates, trail] })
   verifyHead(row, options, log, list)
   verifyOutside(options.seals ?? [], log.seals, list)
-  await verifyGates(driver, row.id, gates, list)
+  const read = await verifyGates(driver, row.id, gates, list)
+  await verifyGrants(driver, row, { gates: read, trail }, list)
   if (options.artifacts !== false) {
     await verifyBytes(driver, row.id, { digests: log.digests, spool: options.spool }, list)
   }
   return { ...list.report(), entries: log.entries, sealed: log.sealedSeq }
+}
+
+/** Collects what it needs of the entries. */
+interface EntryTrail {
+  see(entry: Entry): void
 }
 
 interface Log {
@@ -52,7 +60,7 @@ async function verifyLog(
   driver: StoreDriver,
   conversation: ConversationRow,
   { key }: { readonly key: Uint8Array | undefined },
-  { list, gates }: { readonly list: FaultList; readonly gates: GateTrail },
+  { list, trails }: { readonly list: FaultList; readonly trails: readonly EntryTrail[] },
 ): Promise<Log> {
   const trail = new SealTrail(conversation, key)
   const referenced = new Set<string>()
@@ -61,7 +69,7 @@ async function verifyLog(
   let epoch = 0
 
   const see = (entry: Entry) => {
-    gates.see(entry)
+    for (const each of trails) each.see(entry)
     for (const digest of referencesOf(entry)) referenced.add(digest)
     if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
       list.add(entryFault('inserted', last, `its epoch ${entry.epoch} was not current then`))

@@ -28,33 +28,33 @@ export function gateTrail(): GateTrail {
   }
 }
 
-/** Compares the gates of a conversation with its log, which says how they began and ended. */
+/** Compares the gates of a conversation with its log, which says how they began and ended. Gives those that can be read. */
 export async function verifyGates(
   driver: StoreDriver,
   conversation: string,
   trail: GateTrail,
   list: FaultList,
-): Promise<void> {
+): Promise<readonly Gate[]> {
   const rows = await driver.gates({ conversation, open: false, limit: trail.opened.size + 1000 })
   const there = new Set(rows.map(({ id }) => id))
   for (const id of trail.opened.keys()) {
     if (!there.has(id)) list.add(gateFault('deleted', id, 'is missing'))
   }
-  for (const row of rows) verifyGate(row, trail, list)
+  return rows.flatMap((row) => verifyGate(row, trail, list) ?? [])
 }
 
-function verifyGate(row: GateRow, trail: GateTrail, list: FaultList): void {
+function verifyGate(row: GateRow, trail: GateTrail, list: FaultList): Gate | undefined {
   let gate: Gate
   try {
     gate = decodeGate(row)
   } catch {
     list.add(gateFault('edited', row.id, 'does not match its digest'))
-    return
+    return undefined
   }
   const request = trail.opened.get(row.id)
   if (request === undefined) {
     list.add(gateFault('inserted', row.id, 'was never opened in the log'))
-    return
+    return undefined
   }
   const asks = (Object.keys(request) as (keyof GateRequest)[]).every(
     (field) => canonicalStringify(gate[field]) === canonicalStringify(request[field]),
@@ -70,6 +70,7 @@ function verifyGate(row: GateRow, trail: GateTrail, list: FaultList): void {
         (gate.state === closing.outcome &&
           canonicalStringify(gate.decision) === canonicalStringify(closing.decision))
   if (!closes) list.add(gateFault('edited', row.id, 'is not in the state that the log says'))
+  return gate
 }
 
 /** The result of a call may come after its gate was given up; the next turn takes it. */

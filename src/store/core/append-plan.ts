@@ -10,6 +10,7 @@ import { sealOf } from '../rows/seal.ts'
 import type { AppendPlan, AppendState } from '../rows/store-driver.ts'
 import type { BlobRow, ConversationRow, EntryRow } from '../rows/store-rows.ts'
 import { GateMoves, type GateOrigin, gatesToRead } from './gate-moves.ts'
+import { grantsToRead, useGrants } from './grant-uses.ts'
 
 /** What all appends of a store have in common. */
 export interface AppendSettings {
@@ -45,6 +46,7 @@ export function planAppend(
     entries,
     blobs,
     gates: gatesToRead(entries),
+    grants: grantsToRead(entries),
     seals: entries.some(isTurnEnd),
     prepare: preparation(planned, digests, origin, settings),
   }
@@ -62,6 +64,7 @@ function preparation(
   origin: AppendOrigin,
   { redact, key }: AppendSettings,
 ): AppendPlan['prepare'] {
+  const uses = grantsToRead(entriesOf(planned)).length > 0
   return (state) => {
     const { conversation, epoch, now } = origin
     const gates = new GateMoves(origin, redact, state.gates)
@@ -77,12 +80,15 @@ function preparation(
     return {
       ...sealed,
       gates: [...gates.moved.values()],
+      grants: uses ? useGrants(entriesOf(planned), state.grants, now) : [],
       references: [...references],
       updatedAt: now,
       ...(parent !== undefined && { parent }),
     }
   }
 }
+
+const entriesOf = (planned: readonly PlannedEntry[]) => planned.map(({ entry }) => entry)
 
 /** The conversation that the first turn ran inside of. Its name begins the name of this one, except after an import. */
 function parentOf(conversation: string, planned: readonly PlannedEntry[]): string | undefined {

@@ -1,14 +1,17 @@
 import type { Clock } from '../../core/clock.ts'
 import type { EntryOf } from '../entry.ts'
 import type { Gate, NewGateDecision } from '../gate.ts'
+import type { GivenGrant } from '../grant.ts'
 import { columnText, decodeEntry } from '../rows/entry-text.ts'
-import { decidedGate, decodeGate, encodeGate, gateAt } from '../rows/gate-row.ts'
+import { decidedGate, decodeGate, encodeGate, gateAt, originalPlace } from '../rows/gate-row.ts'
+import { encodeGrant, grantGivenBy } from '../rows/grant-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { conversationId, memberOf, pageSize, textColumn } from '../rows/store-input.ts'
 import type { GateRow } from '../rows/store-rows.ts'
 import type { GatePage, Store } from '../store.ts'
 import { gateState, invalidInput, notFound } from '../store-errors.ts'
 import { mayBeLate } from './late-result.ts'
+import { checkGrant, isGrantFault } from './new-grant.ts'
 import { gatesOnce, sameGates } from './same-gates.ts'
 
 const MAX_GATES = 1000
@@ -39,7 +42,7 @@ export function createGates(
       return rows.map((row) => gateAt(decodeGate(row), clock.now()))
     },
 
-    async decideGate(conversation, id, decision) {
+    async decideGate(conversation, id, given) {
       const row = await driver.gate(conversationId(conversation), textColumn(id, 'id'))
       if (row === undefined) throw notFound('gate', id)
       const gate = gateAt(decodeGate(row), clock.now())
@@ -47,10 +50,12 @@ export function createGates(
         const entry = await driver.text(conversation, kind, columnText(callId))
         return entry && (decodeEntry(conversation, entry) as EntryOf<typeof kind>)
       })
-      decidedGate(gate, decision, clock.now(), isLate)
-      if (isLate) return decideOne(driver, row, decision, clock, isLate)
+      decidedGate(gate, given, clock.now(), isLate)
+      if (isLate) return decideOne(driver, row, given, clock, isLate)
       // The innermost one first: it is what counts if two people decide at the same time.
       const [innermost = row, ...copies] = await sameGates(driver, row)
+      const grant = await givenGrant(driver, innermost, given, { conversation, now: clock.now() })
+      const decision = grant === undefined ? given : { ...given, grant }
       const decided = [await decideOne(driver, innermost, decision, clock)]
       for (const copy of copies) {
         if (copy.state === 'pending') decided.push(await decideOne(driver, copy, decision, clock))
@@ -82,6 +87,22 @@ async function lastSeen(
   return row
 }
 
+/** The grant of a decision, checked before anything is decided. */
+async function givenGrant(
+  driver: StoreDriver,
+  row: GateRow,
+  decision: NewGateDecision,
+  place: { readonly conversation: string; readonly now: number },
+): Promise<GivenGrant | undefined> {
+  // Own members only: a client's `__proto__` must not grant.
+  if (!Object.hasOwn(decision, 'grant') || decision.grant === undefined) return undefined
+  const opening = await driver.text(row.conversation, 'gate-opened', row.id)
+  const { redacted = [] } = opening ? decodeEntry(row.conversation, opening) : {}
+  const grant = checkGrant(decodeGate(row), decision, { ...place, redacted })
+  if (isGrantFault(grant)) throw invalidInput(`decision.${grant.path}`, grant.rule)
+  return grant
+}
+
 async function decideOne(
   driver: StoreDriver,
   given: GateRow,
@@ -93,7 +114,10 @@ async function decideOne(
   for (let tries = 1; ; tries++) {
     const gate = decodeGate(row)
     const decided = decidedGate(gate, decision, clock.now(), isLate)
-    if (await driver.replaceGate(encodeGate(decided), row.digest)) return decided
+    // A copy gives no grant: where the original is in another store, so is the grant.
+    const grant = originalPlace(decided) === undefined ? grantGivenBy(decided) : undefined
+    const added = grant && encodeGrant(grant)
+    if (await driver.replaceGate(encodeGate(decided), row.digest, added)) return decided
     if (tries === MAX_TRIES) throw gateState(gate.id, gate.state, decided.state, KEEPS_CHANGING)
     // After a lost race the gate is read again. It is decided then, and `decidedGate` throws.
     const again = await driver.gate(row.conversation, row.id)

@@ -31,6 +31,7 @@ import { invalidInput, notFound } from '../store-errors.ts'
 import { storedResults } from '../stored-results.ts'
 import { createAppend } from './create-append.ts'
 import { createGates } from './create-gates.ts'
+import { createGrants } from './create-grants.ts'
 import { createLeases } from './create-leases.ts'
 import { forkConversation } from './fork-conversation.ts'
 import { nestedConversations } from './nested-conversations.ts'
@@ -98,6 +99,7 @@ export function createStore(
     ...(driver.feed && { feed: driver.feed }),
     ...createLeases(driver, clock, keys),
     ...createGates(driver, clock),
+    ...createGrants(driver, clock),
 
     append,
 
@@ -257,6 +259,10 @@ const METHODS = [
   'gate',
   'gates',
   'replaceGate',
+  'grant',
+  'grants',
+  'grantShapes',
+  'replaceGrant',
   'blob',
   'references',
   'fork',

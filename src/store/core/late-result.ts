@@ -1,8 +1,7 @@
 import { mayRepeat } from '../../tools/tool-options.ts'
 import type { EntryOf } from '../entry.ts'
 import type { Gate } from '../gate.ts'
-import { isGivenUp } from '../rows/gate-row.ts'
-import { originalPlace } from './same-gates.ts'
+import { isGivenUp, originalPlace } from '../rows/gate-row.ts'
 
 /** Reads the entry of a call. */
 type ReadCall = <K extends 'intent' | 'settlement'>(

@@ -1,6 +1,5 @@
-import type { Gate } from '../gate.ts'
 import { columnText } from '../rows/entry-text.ts'
-import { decodeGate } from '../rows/gate-row.ts'
+import { decodeGate, type GatePlace, originalPlace } from '../rows/gate-row.ts'
 import type { GateQuery, StoreDriver } from '../rows/store-driver.ts'
 import { isConversationName } from '../rows/store-input.ts'
 import type { GateRow } from '../rows/store-rows.ts'
@@ -8,22 +7,6 @@ import type { GateRow } from '../rows/store-rows.ts'
 /** Turns are nested less deep than this. */
 const MAX_COPIES = 8
 const MAX_GATES = 1000
-
-interface GatePlace {
-  readonly conversation: string
-  readonly gate: string
-}
-
-/**
- * The place of the original, if this gate is a copy. The gate of a turn inside a call has a copy in the conversation
- * around it, for which the outer turn waits.
- */
-export function originalPlace({ context }: Pick<Gate, 'context'>): GatePlace | undefined {
-  const { conversation, gate } = context ?? {}
-  return typeof conversation === 'string' && typeof gate === 'string'
-    ? { conversation, gate }
-    : undefined
-}
 
 const nameOf = ({ conversation, gate }: GatePlace) => `${conversation}\n${gate}`
 

@@ -131,8 +131,10 @@ function editedContent({ id, tool, args, checksum: sum, createdAt, editOf }: Int
 
 function settledContent(record: ToolCall): FeedContent {
   const { id, tool, args, isError, settlement, createdAt, updatedAt, completedAt } = record
+  const { approvedBy } = record
   const results = resultText(record) ?? record.results
-  const state = { results, isComplete: true, isError, settlement }
+  const allowed = approvedBy && { approvedBy }
+  const state = { results, isComplete: true, isError, settlement, ...allowed }
   const media = record.media && { media: record.media }
   const times = { createdAt, updatedAt, completedAt }
   return {

@@ -1,7 +1,7 @@
 import type { MetaColumn, MetaRow } from '../rows/conversation-meta.ts'
 import { idColumn } from '../rows/entry-text.ts'
 import type { AppendBatch, AppendPlan, ForkPlan, LeaseRow } from '../rows/store-driver.ts'
-import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
+import type { ConversationRow, EntryRow, GateRow, GrantRow } from '../rows/store-rows.ts'
 import { isFixed } from './fixed-entry.ts'
 
 /** An entry and its place among the entries of all conversations. */
@@ -28,11 +28,14 @@ export class MemoryConversation {
   readonly #references = new Set<string>()
   /** The `seq` of each entry that has an id. */
   readonly #ids = new Map<string, number>()
+  /** The grants of all conversations. */
+  readonly #grants: Map<string, GrantRow>
   #waiting: PlacedAppend[] = []
   #meta: readonly MetaColumn[] = []
 
-  constructor(row: ConversationRow) {
+  constructor(row: ConversationRow, grants: Map<string, GrantRow>) {
     this.#row = { ...row }
+    this.#grants = grants
   }
 
   get epoch(): number {
@@ -96,13 +99,14 @@ export class MemoryConversation {
   /** A new conversation with these entries and the metadata of this one. */
   forked(plan: ForkPlan, entries: readonly EntryRow[], position: number): MemoryConversation {
     const { row, gates, references } = plan
-    const fork = new MemoryConversation(row)
+    const fork = new MemoryConversation(row, this.#grants)
     fork.#meta = this.#meta
     fork.#row.meta = this.#row.meta
     for (const { kind, id, seq } of entries) if (id !== null) fork.#ids.set(nameOf(kind, id), seq)
     fork.#length = entries.length
     const { updatedAt, sealedSeq, seal } = row
-    fork.#store({ entries, gates, references, updatedAt, sealedSeq, seal }, position)
+    const batch = { entries, gates, grants: [], references, updatedAt, sealedSeq, seal }
+    fork.#store(batch, position)
     return fork
   }
 
@@ -131,7 +135,9 @@ export class MemoryConversation {
   }
 
   /** A turn is sealed at once if its key is not stored: the key is known only while the lease is held. */
-  #canWait({ entries, seals }: AppendPlan): boolean {
+  #canWait({ entries, seals, grants }: AppendPlan): boolean {
+    // The use of a grant is counted at once: another conversation may want the last one.
+    if (grants.length > 0) return false
     return !(seals && this.#row.key === null) && entries.every(isFixed)
   }
 
@@ -151,7 +157,8 @@ export class MemoryConversation {
     const row = this.#row
     const open = plan.seals ? this.#entries.slice(row.sealedSeq) : []
     const unsealed = open.map((entry) => entry.row.digest)
-    return plan.prepare({ row, whole: () => row, gates: this.#gates, unsealed })
+    const [gates, grants] = [this.#gates, this.#grants]
+    return plan.prepare({ row, whole: () => row, gates, grants, unsealed })
   }
 
   #store(batch: AppendBatch, position: number): void {
@@ -160,6 +167,7 @@ export class MemoryConversation {
       this.#entries.push({ conversation: row.id, row: entry, position: position + at })
     }
     for (const gate of batch.gates) this.#gates.set(gate.id, gate)
+    for (const grant of batch.grants) this.#grants.set(grant.id, grant)
     for (const digest of batch.references) this.#references.add(digest)
     row.updatedAt = batch.updatedAt
     row.sealedSeq = batch.sealedSeq

@@ -2,10 +2,11 @@ import type { ConversationListing } from '../rows/conversation-listing.ts'
 import { NO_META } from '../rows/conversation-meta.ts'
 import { CLOSED_STATES } from '../rows/gate-row.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
-import type { ConversationRow, EntryRow } from '../rows/store-rows.ts'
+import type { ConversationRow, EntryRow, GrantRow } from '../rows/store-rows.ts'
 import type { EntryFilter } from '../store.ts'
 import { MemoryConversation, type PlacedEntry } from './memory-conversation.ts'
 import { memoryFeed } from './memory-feed.ts'
+import { memoryGrants } from './memory-grants.ts'
 
 /** The tables of a store as plain collections. No method awaits anything, so each is one transaction. */
 export function memoryDriver(): StoreDriver {
@@ -14,6 +15,7 @@ export function memoryDriver(): StoreDriver {
   /** The conversations that each fork took over. */
   const inherited = new Map<string, ReadonlySet<string>>()
   const { feed, forget } = memoryFeed((conversation) => held.has(conversation))
+  const grants = new Map<string, GrantRow>()
   /** The place of the last entry among those of all conversations. */
   let last = 0
   /** The references of the last query, sorted once for all its pages. */
@@ -47,7 +49,7 @@ export function memoryDriver(): StoreDriver {
           ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '', meta: NO_META, parent: null },
           ...{ envelope: null, origin: null },
         }
-        held.set(id, new MemoryConversation(row))
+        held.set(id, new MemoryConversation(row, grants))
         return { granted: true, created: true, row }
       }
       const row = known.row()
@@ -125,12 +127,15 @@ export function memoryDriver(): StoreDriver {
         .map(({ gate }) => gate)
     },
 
-    async replaceGate(gate, expected) {
+    async replaceGate(gate, expected, grant) {
       const gates = held.get(gate.conversation)?.gates()
       if (gates?.get(gate.id)?.digest !== expected) return false
       gates.set(gate.id, gate)
+      if (grant !== undefined) grants.set(grant.id, grant)
       return true
     },
+
+    ...memoryGrants(grants),
 
     blob: async (digest) => blobs.get(digest)?.slice(),
 
@@ -170,6 +175,9 @@ export function memoryDriver(): StoreDriver {
       held.delete(conversation)
       inherited.delete(conversation)
       forget(conversation)
+      for (const grant of grants.values()) {
+        if (grant.conversation === conversation) grants.delete(grant.id)
+      }
       sorted = undefined
       const needed = new Set(chosen(undefined).flatMap((other) => [...other.references()]))
       for (const digest of known.references()) if (!needed.has(digest)) blobs.delete(digest)

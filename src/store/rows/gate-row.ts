@@ -11,6 +11,7 @@ import {
   type NewGateDecision,
 } from '../gate.ts'
 import { gateWhy } from '../gate-why.ts'
+import type { GivenGrant } from '../grant.ts'
 import { gateState, invalidInput, storeCorrupt } from '../store-errors.ts'
 import { columnText } from './entry-text.ts'
 import { restoredGate, type StoredGate, storedGate } from './gate-form.ts'
@@ -103,7 +104,7 @@ export function decidedGate(
 ): Gate {
   // Own members only: a client's `__proto__` must not decide.
   const own: NewGateDecision & { __proto__: null } = { __proto__: null, ...decision }
-  const { verdict, decidedBy, args, value, error, comment, digest } = own
+  const { verdict, decidedBy, args, value, error, comment, grant, digest } = own
   if (!VERDICTS.includes(verdict)) {
     throw invalidInput('decision.verdict', `must be one of ${VERDICTS.join(', ')}`)
   }
@@ -138,6 +139,8 @@ export function decidedGate(
     ...(value !== undefined && { value }),
     ...(error !== undefined && { error }),
     ...(comment !== undefined && { comment }),
+    // `decideGate` has checked and completed it.
+    ...(grant !== undefined && { grant: grant as GivenGrant }),
   }
   return { ...gate, state: verdict, decision: made }
 }
@@ -182,4 +185,21 @@ export function usedDecision({ kind }: Pick<Gate, 'kind'>, decision: GateDecisio
   if (kind !== 'result') return decision
   const { value: _, ...used } = decision
   return used
+}
+
+/** Where a gate is. */
+export interface GatePlace {
+  readonly conversation: string
+  readonly gate: string
+}
+
+/**
+ * The place of the original, if this gate is a copy. The gate of a turn inside a call has a copy in the conversation
+ * around it, for which the outer turn waits.
+ */
+export function originalPlace({ context }: Pick<Gate, 'context'>): GatePlace | undefined {
+  const { conversation, gate } = context ?? {}
+  return typeof conversation === 'string' && typeof gate === 'string'
+    ? { conversation, gate }
+    : undefined
 }

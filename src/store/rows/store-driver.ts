@@ -10,6 +10,7 @@ import type {
   EntryText,
   FoundText,
   GateRow,
+  GrantRow,
 } from './store-rows.ts'
 
 /**
@@ -41,8 +42,18 @@ export interface StoreDriver {
   gate(conversation: string, id: string): Promise<GateRow | undefined>
   /** In the order in which they were opened. `open` leaves out consumed, expired and abandoned gates. */
   gates(query: GateQuery): Promise<readonly GateRow[]>
-  /** Replaces a gate if its digest is still `expected`. */
-  replaceGate(gate: GateRow, expected: string): Promise<boolean>
+  /** Replaces a gate if its digest is still `expected`, and then adds the grant, if there is one. */
+  replaceGate(gate: GateRow, expected: string, grant?: GrantRow): Promise<boolean>
+  grant(id: string): Promise<GrantRow | undefined>
+  /** In the order in which they were given. */
+  grants(listing: GrantListing): Promise<readonly GrantRow[]>
+  /** The different shapes of live grants for a tool, of each of these scopes. */
+  grantShapes(
+    scopes: readonly string[],
+    tool: string,
+  ): Promise<readonly Pick<GrantRow, 'scope' | 'shape'>[]>
+  /** Replaces a grant if its digest is still `expected`. */
+  replaceGrant(grant: GrantRow, expected: string): Promise<boolean>
   blob(digest: string): Promise<Uint8Array | undefined>
   /** Digests above `after` that entries of one or any conversation refer to, in order. */
   references(conversation: string | undefined, after: string, limit: number): Promise<string[]>
@@ -52,6 +63,7 @@ export interface StoreDriver {
   inherited(fork: string): Promise<readonly string[]>
   /** Whether any fork but this one took over the conversation. */
   isInherited(conversation: string, except: string): Promise<boolean>
+  /** Removes a conversation with everything in it, and the grants that were given in it. */
   delete(conversation: string): Promise<boolean>
   close(): Promise<void>
   /** How processes reach the turns of each other; see `FeedDriver`. */
@@ -87,6 +99,19 @@ export interface GateQuery {
   readonly limit: number
 }
 
+/** Which grants to read; every member that is given must match. */
+export interface GrantListing {
+  readonly scope?: string
+  readonly tool?: string
+  /** The conversation in which they were given. */
+  readonly conversation?: string
+  /** Only live ones that end after `now`, with this shape and this pattern. */
+  readonly live?: { readonly shape: string; readonly pattern: string; readonly now: number }
+  /** Only grants that were given after this one. */
+  readonly after?: string
+  readonly limit: number
+}
+
 /** Who asks for a conversation, and for how long. */
 export interface AcquireRequest {
   readonly conversation: string
@@ -117,6 +142,8 @@ export interface AppendPlan {
   readonly blobs: readonly BlobRow[]
   /** Ids of the gates that the transaction must read, and lock until it ends. */
   readonly gates: readonly string[]
+  /** Ids of the grants that the transaction must read, and lock until it ends. */
+  readonly grants: readonly string[]
   /** Whether `prepare` needs the digests after the last seal. */
   readonly seals: boolean
   /** Call it in the transaction, after the check of the epoch. If it throws, roll everything back. */
@@ -129,6 +156,7 @@ export interface AppendState {
   /** Reads the whole row with its key; called only if a turn ends. */
   readonly whole: () => ConversationRow
   readonly gates: ReadonlyMap<string, GateRow>
+  readonly grants: ReadonlyMap<string, GrantRow>
   /** Digests of the entries after `sealedSeq`, in order; empty unless the plan needs them. */
   readonly unsealed: readonly string[]
 }
@@ -138,6 +166,8 @@ export interface AppendBatch {
   readonly entries: readonly EntryRow[]
   /** Added or replaced. */
   readonly gates: readonly GateRow[]
+  /** Replaced. */
+  readonly grants: readonly GrantRow[]
   readonly references: readonly string[]
   readonly updatedAt: number
   readonly sealedSeq: number

@@ -61,6 +61,25 @@ export interface GateRow {
   readonly body: string
 }
 
+/** A standing approval as stored: all of it is in `body`, the columns are for finding the one that covers a call. */
+export interface GrantRow {
+  readonly id: string
+  /** The conversation in which it was given, and with which it is deleted. */
+  readonly conversation: string
+  /** Whom it holds for. */
+  readonly scope: string
+  readonly tool: string
+  /** Which members of the arguments it fixes. */
+  readonly shape: string
+  /** Digest of the tool's definition and of these members. */
+  readonly pattern: string
+  /** `over` when it is revoked or used up. */
+  readonly state: 'live' | 'over'
+  readonly expiresAt: number | null
+  readonly digest: string
+  readonly body: string
+}
+
 /** A small result. */
 export interface BlobRow {
   readonly digest: string

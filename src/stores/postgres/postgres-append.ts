@@ -1,5 +1,6 @@
 import type { AppendBatch } from '../../store/rows/store-driver.ts'
 import type { BlobRow, EntryRow, GateRow } from '../../store/rows/store-rows.ts'
+import { changeGrant } from './postgres-grants.ts'
 import type { PostgresValue, Queries } from './postgres-queries.ts'
 import { ENTRY_COLUMNS } from './postgres-rows.ts'
 import type { Tables } from './postgres-tables.ts'
@@ -24,6 +25,7 @@ export async function insertBatch(
   const { ref } = conversation
   await insertEntries(queries, tables, ref, batch.entries)
   await insertGates(queries, tables, ref, batch.gates)
+  for (const grant of batch.grants) await changeGrant(queries, tables, grant)
   await insertBytes(queries, tables, ref, batch)
   await queries.change(
     `UPDATE ${tables.conversations} SET length = $2, updated_at = $3, sealed_seq = $4, seal = $5 WHERE ref = $1`,

@@ -7,6 +7,7 @@ import type { PostgresConnection } from './postgres-connection.ts'
 import { isDuplicate } from './postgres-errors.ts'
 import { postgresFeed } from './postgres-feed.ts'
 import { insertFork } from './postgres-fork.ts'
+import { addGrant, lockGrants, postgresGrants } from './postgres-grants.ts'
 import type { Notifications } from './postgres-notifications.ts'
 import type { Queries } from './postgres-queries.ts'
 import {
@@ -122,7 +123,8 @@ export function postgresDriver(
           if (gate !== undefined) shown.set(id, gateRow(gate))
         }
         const unsealed = plan.seals ? await digestsAfter(queries, ref, row.sealedSeq) : []
-        const batch = plan.prepare({ row, whole: () => row, gates: shown, unsealed })
+        const grants = await lockGrants(queries, tables, plan.grants)
+        const batch = plan.prepare({ row, whole: () => row, gates: shown, grants, unsealed })
         attempted = batch.entries[0]
         await insertBatch(
           queries,
@@ -224,13 +226,18 @@ export function postgresDriver(
         return (await queries.rows(sql, values)).map(gateRow)
       }),
 
-    replaceGate: (gate, expected) =>
+    replaceGate: (gate, expected, grant) =>
       write('change a gate', async (queries) => {
         const { conversation, id, state, digest, body } = gate
         const sql = `UPDATE ${gates} SET state = $3, digest = $4, body = $5
           WHERE conversation = ${REF} AND id = $2 AND digest = $6`
-        return (await queries.change(sql, [conversation, id, state, digest, body, expected])) === 1
+        const values = [conversation, id, state, digest, body, expected]
+        const isReplaced = (await queries.change(sql, values)) === 1
+        if (isReplaced && grant !== undefined) await addGrant(queries, tables, grant)
+        return isReplaced
       }),
+
+    ...postgresGrants(connection, tables),
 
     blob: (digest) =>
       read('read a blob', async (queries) => {

@@ -1,4 +1,5 @@
 import { BobbinError } from '../../core/error/error.ts'
+import { grantsStep } from './grants-step.ts'
 import type { Queries } from './postgres-queries.ts'
 import type { Tables } from './postgres-tables.ts'
 
@@ -144,6 +145,7 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     );
     CREATE INDEX bobbin_inherited_nested ON ${inherited} (nested);
   `,
+  grantsStep,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

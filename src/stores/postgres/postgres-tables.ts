@@ -7,6 +7,7 @@ export interface Tables {
   readonly conversations: string
   readonly entries: string
   readonly gates: string
+  readonly grants: string
   readonly references: string
   readonly meta: string
   readonly inherited: string
@@ -31,6 +32,7 @@ export function tablesIn(schema: string): Tables {
     conversations: table('conversations'),
     entries: table('entries'),
     gates: table('gates'),
+    grants: table('grants'),
     references: table('references'),
     meta: table('meta'),
     inherited: table('inherited'),

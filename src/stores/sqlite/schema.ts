@@ -1,4 +1,5 @@
 import { BobbinError } from '../../core/error/error.ts'
+import { GRANTS_STEP } from './grants-step.ts'
 import type { Sqlite } from './sqlite-database.ts'
 
 /** Step n turns a database of version n into one of version n + 1. Steps are never changed, only added. */
@@ -140,6 +141,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX bobbin_inherited_nested ON bobbin_inherited (nested);
   `,
+  GRANTS_STEP,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

@@ -7,6 +7,7 @@ import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { isDuplicate } from './sqlite-errors.ts'
 import { sqliteFeed } from './sqlite-feed.ts'
 import { insertFork } from './sqlite-fork.ts'
+import { addGrant, changeGrant, grantsIn, sqliteGrants } from './sqlite-grants.ts'
 import {
   asBytes,
   bytesOf,
@@ -108,7 +109,8 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         const gates = new Map(shown.map((gate) => [gate.id, gate]))
         const unsealed = plan.seals ? digestsAfter(sqlite, ref, known.sealedSeq) : []
         const whole = () => (locate(sqlite, conversation) as Located).row
-        const batch = plan.prepare({ row: known, whole, gates, unsealed })
+        const grants = grantsIn(sqlite, plan.grants)
+        const batch = plan.prepare({ row: known, whole, gates, grants, unsealed })
         insert(sqlite, known, batch, plan.blobs)
         return { status: 'done', seq: known.length + 1 } as const
       }).catch((error: unknown) => {
@@ -184,15 +186,18 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         return rowsOf(sqlite.all(sql, [...values, limit]), gateRow)
       }),
 
-    replaceGate: (gate, expected) =>
+    replaceGate: (gate, expected, grant) =>
       write('change a gate', (sqlite) => {
         const { conversation, id, state, digest, body } = gate
         const { changes } = sqlite.run(
           `UPDATE bobbin_gates SET state = ?, digest = ?, body = ? WHERE conversation = ${REF} AND id = ? AND digest = ?`,
           [state, digest, body, conversation, id, expected],
         )
+        if (changes === 1 && grant !== undefined) addGrant(sqlite, grant)
         return changes === 1
       }),
+
+    ...sqliteGrants(connection),
 
     blob: (digest) =>
       read('read a blob', (sqlite) => {
@@ -276,6 +281,7 @@ function insert(
       [ref, id, state, digest, body],
     )
   }
+  for (const grant of batch.grants) changeGrant(sqlite, grant)
   for (const { digest, bytes } of blobs) {
     sqlite.run('INSERT OR IGNORE INTO bobbin_blobs (digest, bytes) VALUES (?, ?)', [digest, bytes])
   }

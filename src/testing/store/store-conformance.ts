@@ -5,6 +5,7 @@ import { storeExchangeChecks } from './store-checks-exchange.ts'
 import { storeFeedChecks } from './store-checks-feed.ts'
 import { storeForkChecks } from './store-checks-fork.ts'
 import { storeGateChecks } from './store-checks-gates.ts'
+import { storeGrantChecks } from './store-checks-grants.ts'
 import { storeHistoryChecks } from './store-checks-history.ts'
 import { storeInputChecks } from './store-checks-input.ts'
 import { storeLeaseChecks } from './store-checks-leases.ts'
@@ -28,6 +29,7 @@ export function storeConformance(open: OpenStore): readonly ConformanceCheck[] {
     ...storeSeedChecks,
     ...storeLeaseChecks,
     ...storeGateChecks,
+    ...storeGrantChecks,
     ...storeRetentionChecks,
     ...storeExchangeChecks,
     ...storeFeedChecks,

@@ -15,6 +15,7 @@ import { externalStep } from './external-call.ts'
 import { gateRequest, needsGate } from './gate-policy.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { endStep } from './record.ts'
+import { coveredStep } from './standing-approval.ts'
 import type { EndStep, NextStep } from './step.ts'
 
 /** Decides on every call of a response, in the order asked: end, wait or run. `before` counts the earlier calls of the turn. */
@@ -77,7 +78,9 @@ async function admit(scope: CallScope, call: AskedCall, taint: TrustTier): Promi
   const because = await needsGate(scope, call, tool, value, taint)
   if (because !== undefined) {
     const gate = gateRequest(scope, call, tool, value, because, taint)
-    return { do: 'wait', call, gate, ready, facts: [{ kind: 'gate-opened', gate }] }
+    const facts = [{ kind: 'gate-opened', gate }] as const
+    const wait = { do: 'wait', call, gate, ready, facts } as const
+    return (await coveredStep(scope, wait, intentOf(scope, call, tool, taint))) ?? wait
   }
   const intent = intentOf(scope, call, tool, taint)
   if (tool.external) return externalStep(scope, call, ready, intent)

@@ -23,6 +23,14 @@ export interface CallRules {
   readonly ids: IdSource
 }
 
+/** Where a turn runs, and on whose behalf: standing approvals hold for these. */
+export interface Standing {
+  /** The conversation, and those of the turns around it. */
+  readonly conversations: readonly string[]
+  /** What the runner's `subject` gives for the turn. */
+  subject(): string | undefined
+}
+
 /** The part of a turn that its calls need: `call/`, `gates/` and `recovery/` see nothing else of it. */
 export interface CallScope {
   readonly settings: CallRules
@@ -36,4 +44,5 @@ export interface CallScope {
   /** The context for middleware. */
   readonly ctx: DispatchContext
   readonly inner: InnerTurns
+  readonly standing: Standing
 }

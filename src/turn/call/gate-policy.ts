@@ -22,6 +22,16 @@ export function gateDigest(tool: Tool, args: JsonObject): string {
   return sha256Hex(canonicalStringify({ tool: { name, description, jsonSchema, effect }, args }))
 }
 
+/** The digest of a tool's definition: a standing approval holds for this one only. */
+export function definitionDigest(tool: Tool): string {
+  const { name, description, jsonSchema, effect = null } = tool
+  return sha256Hex(canonicalStringify({ name, description, jsonSchema, effect }))
+}
+
+/** Whether what the conversation has seen makes a call of this tool wait, whatever else does. */
+const isTaintGated = ({ settings: { policy } }: CallScope, { effect }: Tool, taint: TrustTier) =>
+  policy !== 'open' && effect === 'write' && taint === 'third-party'
+
 /** Why this call needs approval before it runs: its tool asks for it, or the trust policy does. Undefined if it needs none. */
 export async function needsGate(
   scope: CallScope,
@@ -35,7 +45,7 @@ export async function needsGate(
   if (await tool.needsApproval(value, { context, conversation, turnId, toolCallId })) return 'tool'
   const { policy } = scope.settings
   if (policy === 'open' || mayRepeat(tool.effect)) return undefined
-  if (tool.effect === 'write') return taint === 'third-party' ? 'trust' : undefined
+  if (tool.effect === 'write') return isTaintGated(scope, tool, taint) ? 'trust' : undefined
   if (policy === 'strict') return 'effect'
   warnUndeclared(scope, tool, toolCallId)
   return undefined
@@ -67,7 +77,12 @@ export function gateRequest(
     tool: tool.name,
     args,
     digest: gateDigest(tool, args),
-    context: { checksum, ...(taint !== 'developer' && { taint }) },
+    context: {
+      checksum,
+      definition: definitionDigest(tool),
+      ...(taint !== 'developer' && { taint }),
+      ...(isTaintGated(scope, tool, taint) && { tainted: true }),
+    },
   }
 }
 

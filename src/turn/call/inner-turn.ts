@@ -72,6 +72,8 @@ export interface OuterTurn {
   readonly origin: EventOrigin
   readonly epoch: number
   readonly depth: number
+  /** Its conversation, and those of the turns around it. */
+  readonly conversations: readonly string[]
   /** What the application passed as `context`: inner turns have the same. */
   readonly context: unknown
   /** What was given in this process as the results of calls that others execute, by gate. */

@@ -4,6 +4,7 @@ import { sameJson } from '../../core/json/same-json.ts'
 import { normalizeArguments } from '../../core/json/strict-json.ts'
 import { isThenable } from '../../core/thenable.ts'
 import { lowerTrust, type TrustTier } from '../../core/trust.ts'
+import type { ApprovedBy } from '../../records/approved-by.ts'
 import type { PlacedMedia } from '../../records/placed-media.ts'
 import { type RawToolCall, type Settlement, ToolCall } from '../../records/tool-call.ts'
 import type { ToolCallResults } from '../../records/tool-call-results.ts'
@@ -24,6 +25,8 @@ export interface CallEnd {
   readonly media?: readonly PlacedMedia[] | undefined
   readonly tool?: Tool | undefined
   readonly effectiveArgs?: JsonObject | undefined
+  /** What allowed it; its intent says so unless given. */
+  readonly approvedBy?: ApprovedBy | undefined
   /** The record in doubt that this one settles. */
   readonly supersedes?: string | undefined
   /** Who executed the call, if not who was asked to. */
@@ -39,6 +42,7 @@ export function recordOf(scope: CallScope, call: AskedCall, end: CallEnd): ToolC
   const { tool, settlement, results, media, effectiveArgs, supersedes } = end
   const { item, checksum, rawArgs, editOf, redacted } = call
   const isText = Tokenizable.isTokenizable(results)
+  const approvedBy = end.approvedBy ?? approvalOf(scope, item.id)
   const raw: RawToolCall = {
     id: item.id,
     tool: item.tool,
@@ -57,6 +61,7 @@ export function recordOf(scope: CallScope, call: AskedCall, end: CallEnd): ToolC
     ...(media !== undefined && { media }),
     ...(rawArgs !== undefined && { rawArgs }),
     ...(effectiveArgs !== undefined && { effectiveArgs }),
+    ...(approvedBy !== undefined && { approvedBy }),
     ...(editOf !== undefined && { editOf }),
     ...(supersedes !== undefined && { supersedes }),
     ...(redacted !== undefined && { redacted }),
@@ -71,6 +76,12 @@ export function recordOf(scope: CallScope, call: AskedCall, end: CallEnd): ToolC
     if (!isBobbinError(error, 'E_INVALID_INITIAL_TOOL_CALL_VALUE')) throw error
     return new ToolCall(raw)
   }
+}
+
+/** What allowed a call that started. */
+function approvalOf({ log }: CallScope, id: string): ApprovedBy | undefined {
+  const state = log.state.open.get(id)
+  return state !== undefined && 'intent' in state ? state.intent.approvedBy : undefined
 }
 
 /** Whether a call is one of an artifact tool, whatever became of it: no artifact tool reads its results. */

@@ -1,4 +1,5 @@
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
+import { canonicalStringify } from '../../core/json/canonical.ts'
 import { lowerTrust, type TrustTier } from '../../core/trust.ts'
 import { ToolCall } from '../../records/tool-call.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
@@ -130,7 +131,8 @@ const byOthers = ({ given }: RunStep): Partial<CallEnd> =>
   given ? { executedBy: 'external', supersedes: given.supersedes } : {}
 
 /** Middleware may change how a record is shown and lower its trust, never which call it is nor what kind of tool ran. */
-function sameCall(given: ToolCall, own: ToolCall | undefined, { call, tool }: RunStep): ToolCall {
+function sameCall(given: ToolCall, own: ToolCall | undefined, step: RunStep): ToolCall {
+  const { call, tool, intent } = step
   const { id } = call.item
   if (!ToolCall.isToolCall(given) || given.id !== id || given.checksum !== call.checksum) {
     throw new Error(`Middleware gave back another call than \`${id}\`: keep id, tool and args.`)
@@ -138,12 +140,19 @@ function sameCall(given: ToolCall, own: ToolCall | undefined, { call, tool }: Ru
   if (given.fromArtifactTool !== ArtifactTool.isArtifactTool(tool)) {
     throw new Error(`Middleware changed \`fromArtifactTool\` of \`${id}\`: it follows the tool.`)
   }
+  if (approval(given.approvedBy) !== approval(intent.approvedBy)) {
+    throw new Error(
+      `Middleware changed \`approvedBy\` of \`${id}\`: it says what allowed the call.`,
+    )
+  }
   const most = own?.trust ?? maxTrust(given.settlement, tool)
   if (lowerTrust(most, given.trust) !== given.trust) {
     throw new Error(`Middleware raised the trust of \`${id}\`: it can only go down.`)
   }
   return given
 }
+
+const approval = (by: ToolCall['approvedBy']): string => canonicalStringify({ ...by })
 
 function spoolOn({ output }: CallScope): CallSubject['spool'] {
   const wind = async (data: SpoolInput, Class: SpooledArtifactConstructor = SpooledArtifact) => {

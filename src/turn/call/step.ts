@@ -38,6 +38,8 @@ export interface RunStep extends ReadyCall {
   readonly intent: Intent
   /** The decision that allows it. */
   readonly gate?: Gate
+  /** What the call does instead, if the standing approval that it relies on ends before it is used. */
+  readonly instead?: WaitStep
   /** The answer of a person to what the handler asked. */
   readonly input?: GivenInput
   /** True when the intent is stored together with the settlement: a `read` may run twice. */

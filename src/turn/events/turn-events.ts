@@ -92,6 +92,7 @@ export type ErrorPlace =
   | 'middleware'
   | 'admission'
   | 'approve'
+  | 'subject'
   | 'handler'
   | 'output'
   | 'record'

@@ -4,9 +4,10 @@ import type { JsonObject, JsonValue, PlainObject } from '../../core/json/json.ts
 import { canonicalArguments } from '../../core/json/key-order.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
 import { mayBeLate } from '../../store/core/late-result.ts'
-import { originalPlace } from '../../store/core/same-gates.ts'
+import { isGrantFault } from '../../store/core/new-grant.ts'
 import type { Gate, GateRequest, GateVerdict, NewGateDecision } from '../../store/gate.ts'
-import { decidedGate, EDIT_REFUSED } from '../../store/rows/gate-row.ts'
+import type { GrantRequest, NewGrant } from '../../store/grant.ts'
+import { decidedGate, EDIT_REFUSED, originalPlace } from '../../store/rows/gate-row.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { gateState, notFound } from '../../store/store-errors.ts'
 import { issuesText, type PlainJsonSchema } from '../../tools/input-schema.ts'
@@ -14,6 +15,7 @@ import { compileSchema } from '../../tools/schema-validation.ts'
 import type { ToolOutput } from '../../tools/tool-context.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import { errorText } from '../limits/failure.ts'
+import { type GrantRules, grantOf } from './grant-answer.ts'
 
 /** An answer to a gate, as an application gives it. */
 export type GateAnswer = ApprovalAnswer | InputAnswer | LinkAnswer | ResultAnswer | ErrorAnswer
@@ -53,6 +55,8 @@ export interface ApprovalAnswer extends AnyAnswer {
   readonly args?: PlainObject
   /** The model reads it when the answer is no. */
   readonly reason?: string
+  /** Lets later calls that fit run without asking; beside `approve: true` only. */
+  readonly grant?: GrantRequest
 }
 
 /** Decides in process, without suspending the turn. */
@@ -61,7 +65,15 @@ export type Approve = (
 ) => boolean | Omit<ApprovalAnswer, 'gate'> | Promise<boolean | Omit<ApprovalAnswer, 'gate'>>
 
 const ANSWERS = ['approve', 'value', 'done', 'result', 'error'] as const
-const KEYS: readonly string[] = [...ANSWERS, 'gate', 'decidedBy', 'digest', 'args', 'reason']
+const KEYS: readonly string[] = [
+  ...ANSWERS,
+  'gate',
+  'decidedBy',
+  'digest',
+  'args',
+  'reason',
+  'grant',
+]
 
 /** A decision, and the member of the answer that gave it. */
 interface ReadAnswer {
@@ -88,6 +100,9 @@ function decisionOf(gate: string, answer: unknown): ReadAnswer {
   if (digest !== undefined && typeof digest !== 'string') throw refuse('digest', 'must be a string')
   if (reason !== undefined && typeof reason !== 'string') throw refuse('reason', 'must be a string')
   if (args !== undefined && approve !== true) throw refuse('args', 'go with an approval only')
+  const { grant } = given
+  if (grant !== undefined && approve !== true) throw refuse('grant', 'goes with an approval only')
+  if (grant !== undefined && !isObject(grant)) throw refuse('grant', 'must be an object')
   if (answered === 'done' && given['done'] !== true) throw refuse('done', 'must be true')
   if (!isVerdict && reason !== undefined) throw refuse('reason', 'goes with a verdict only')
   const value = answered === 'value' ? answeredValue(gate, given['value']) : undefined
@@ -100,6 +115,7 @@ function decisionOf(gate: string, answer: unknown): ReadAnswer {
     ...(answered === 'error' && { error: givenError(gate, given['error']) }),
     ...(reason !== undefined && { comment: reason }),
     ...(digest !== undefined && { digest }),
+    ...(grant !== undefined && { grant: grant as NewGrant }),
   }
   return { decision, by: answered }
 }
@@ -146,8 +162,7 @@ function editedArguments(gate: string, args: unknown): JsonObject {
   }
 }
 
-export interface GateHolder {
-  readonly store: RunnerStore
+export interface GateHolder extends GrantRules {
   readonly tools: ToolRegistry
 }
 
@@ -194,14 +209,15 @@ export async function decisionsOf(
       const why = 'the list answers it twice. Nothing was decided; send it again, corrected'
       throw gateState(id, gate.state, decision.verdict, why)
     }
-    const { args, value } = decision
+    const { args, value, grant } = decision
     const isAnswered = by === 'value' && { value }
     const isOnlyHere = by === 'result' && value === undefined
     const used = isOnlyHere ? await innermost(settings.store, gate) : id
+    const parsed = { ...(args && { args }), ...isAnswered, ...(grant && { grant }) }
     decisions.set(id, {
       decision,
       gate,
-      answer: Object.freeze({ ...answer, ...(args && { args }), ...isAnswered }),
+      answer: Object.freeze({ ...answer, ...parsed }),
       ...(isOnlyHere && { output: { given: (answer as ResultAnswer).result, gate: used } }),
     })
   }
@@ -232,12 +248,13 @@ async function isLate(store: RunnerStore, gate: Gate): Promise<boolean> {
 }
 
 async function checkedDecision(
-  { store, tools }: GateHolder,
+  settings: GateHolder,
   conversation: string,
   gate: string,
   answer: unknown,
 ): Promise<ReadAnswer> {
   if (typeof gate !== 'string' || gate === '') throw invalid('', 'gate', 'must name a gate')
+  const { store, tools } = settings
   const read = decisionOf(gate, answer)
   const { decision } = read
   if (decision.verdict === 'denied') return read
@@ -246,6 +263,11 @@ async function checkedDecision(
     const answered = await fittingAnswer(waiting, read)
     if (answered.verdict === 'answered' || decision.verdict === 'answered') {
       return { ...read, decision: answered }
+    }
+    if (decision.grant !== undefined) {
+      const grant = await grantOf(settings, waiting, decision)
+      if (isGrantFault(grant)) throw invalid(gate, grant.path, grant.rule)
+      return { ...read, decision: { ...decision, grant } }
     }
   }
   if (decision.args === undefined) return read

@@ -1,5 +1,5 @@
-import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate } from '../../store/gate.ts'
+import { originalPlace } from '../../store/rows/gate-row.ts'
 import type { CallScope } from '../call/call-scope.ts'
 import { closeGate, questionDigest } from '../call/gate-policy.ts'
 import { endStep } from '../call/record.ts'

@@ -67,7 +67,9 @@ function begun(scope: CallScope, run: RunStep, gate: Gate, before: readonly Fact
 function runStep(scope: CallScope, call: AskedCall, gate: Gate, ready: ReadyCall): RunStep {
   // Judged as it was when it was asked for, whatever the conversation has seen since.
   const taint = TRUST_TIERS.find((tier) => tier === gate.context?.['taint']) ?? 'developer'
-  const intent = { ...intentOf(scope, call, ready.tool, taint), gateId: gate.id }
+  const { decidedBy = 'unknown' } = gate.decision ?? {}
+  const approvedBy = { gate: gate.id, decidedBy }
+  const intent = { ...intentOf(scope, call, ready.tool, taint), gateId: gate.id, approvedBy }
   return { do: 'run', call, gate, intent, ...ready, facts: [{ kind: 'intent', intent }] }
 }
 

@@ -1,7 +1,7 @@
 import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
-import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate } from '../../store/gate.ts'
+import { originalPlace } from '../../store/rows/gate-row.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
 import { Tool } from '../../tools/tool.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'

@@ -56,6 +56,7 @@ const FAULTS = {
   E_CONVERSATION_EXISTS: 'refused',
   E_DUPLICATE_ENTRY: 'refused',
   E_GATE_STATE: 'refused',
+  E_GRANT_STATE: 'refused',
   E_INVALID_STORE_INPUT: 'refused',
   E_INVALID_INPUT: 'refused',
   E_SPOOL_INVALID_INPUT: 'refused',

@@ -11,6 +11,7 @@ import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
 import type { Buses } from '../events/event-bus.ts'
 import { TurnEmitter } from '../events/turn-emitter.ts'
+import { subjectOf } from '../gates/grant-answer.ts'
 import { type Interruption, interruptionOf } from '../limits/cut-off.ts'
 import { RepeatGuard } from '../limits/repeat-guard.ts'
 import { shownId } from '../log/call-state.ts'
@@ -271,10 +272,12 @@ async function turnOn(
     secret,
     iteration: () => tally.iteration,
   })
+  const conversations = [id, ...(parent?.conversations ?? [])]
   const outer: OuterTurn = {
     origin: events.origin,
     epoch: lease.epoch,
     depth: parent === undefined ? 0 : parent.depth + 1,
+    conversations,
     context,
     outputs: seed.outputs ?? parent?.outputs,
     settings,
@@ -312,11 +315,30 @@ async function turnOn(
     },
     ctx,
     inner: settings.inner(outer),
+    standing: { conversations, subject: subjectOnce(settings, context, events) },
     get tools() {
       return request.tools
     },
   }
   return { turn, live }
+}
+
+/** Asks the application for the subject of a turn, when it is first needed. Without one, no subject's approvals hold. */
+function subjectOnce(
+  { subject }: RunnerSettings,
+  context: unknown,
+  events: TurnEmitter,
+): () => string | undefined {
+  let known: { readonly subject: string | undefined } | undefined
+  return () => {
+    try {
+      known ??= { subject: subjectOf(subject, context) }
+    } catch (error) {
+      events.error(error, 'subject')
+      known = { subject: undefined }
+    }
+    return known.subject
+  }
 }
 
 /** Asks the application for tools and instructions. If that fails, the turn opens without them, and fails by it. */

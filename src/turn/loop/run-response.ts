@@ -3,10 +3,11 @@ import { admitCalls } from '../call/admit.ts'
 import { askCalls } from '../call/ask.ts'
 import { runCall } from '../call/run-call.ts'
 import { type Job, runJobs } from '../call/schedule.ts'
+import { withoutGrant } from '../call/standing-approval.ts'
 import type { NextStep } from '../call/step.ts'
 import { approveHere, tooLateStep } from '../gates/use-decision.ts'
 import type { StopReason } from '../limits/outcome.ts'
-import { taintNote } from '../log/fact.ts'
+import { type Fact, taintNote } from '../log/fact.ts'
 import { hasWaiting } from './await-background.ts'
 import type { Decided } from './decide.ts'
 import type { Turn } from './turn.ts'
@@ -25,19 +26,35 @@ export async function runResponse(
   // 1. Ask: every call gets its id and its place; arguments are read strictly.
   const asked = await askCalls(turn, decision, { id: modelCall, streamId })
   // 2. Admit: decide on each call in the order asked: end, wait or run.
-  const { steps, stop } = await admitCalls(turn, asked.calls, turn.tally.callCount)
+  const admitted = await admitCalls(turn, asked.calls, turn.tally.callCount)
   // 3. One commit: what the request added, the response with its refusals, gates and intents, so that a crash cannot separate them.
   const { unrecorded } = turn.log.state
   const taint = unrecorded === undefined ? [] : [taintNote(unrecorded)]
   const told = trips.decided(decision)
   const sent = [...turn.request.takeFacts(), ...told]
-  await turn.log.commit([...sent, ...asked.facts, ...taint, ...steps.flatMap(({ facts }) => facts)])
+  const steps = await commitSteps(turn, [...sent, ...asked.facts, ...taint], admitted.steps)
   // 4. Run side by side; each call settles by itself.
   await runAll(
     turn,
     steps.map((step) => jobOf(turn, step)),
   )
-  return { waits: asked.isGated || hasWaiting(turn), stop }
+  return { waits: asked.isGated || hasWaiting(turn), stop: admitted.stop }
+}
+
+/** Commits the steps of a response. If a standing approval ended meanwhile, its call waits for a person instead. */
+async function commitSteps(
+  turn: Turn,
+  before: readonly Fact[],
+  steps: readonly NextStep[],
+): Promise<readonly NextStep[]> {
+  try {
+    await turn.log.commit([...before, ...steps.flatMap(({ facts }) => facts)])
+    return steps
+  } catch (error) {
+    const other = withoutGrant(steps, error)
+    if (other === undefined) throw error
+    return commitSteps(turn, before, other)
+  }
 }
 
 const jobOf = (turn: Turn, step: NextStep) => ({

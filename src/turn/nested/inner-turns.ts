@@ -1,6 +1,6 @@
 import { conversationInside, nestedConversations } from '../../store/core/nested-conversations.ts'
-import { originalPlace } from '../../store/core/same-gates.ts'
 import type { Gate, NewGateDecision } from '../../store/gate.ts'
+import { originalPlace } from '../../store/rows/gate-row.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import { closeGate } from '../call/gate-policy.ts'
@@ -105,13 +105,17 @@ async function isHeldUp(gates: readonly Gate[], { store }: RunnerSettings): Prom
 }
 
 /** Passes decisions on to the inner turn, in its own store. */
-async function passOn(gates: readonly Gate[], { store }: RunnerSettings): Promise<readonly Fact[]> {
+async function passOn(
+  gates: readonly Gate[],
+  { store, clock }: RunnerSettings,
+): Promise<readonly Fact[]> {
   const closed: Fact[] = []
   for (const gate of gates) {
     const there = await gateThere(gate, store)
     // It is decided already if a process died between this step and the next.
     if (there?.state === 'pending') {
-      await askStore(() => store.decideGate(there.conversation, there.id, decisionFrom(gate)))
+      const decision = decisionFrom(gate, clock.now())
+      await askStore(() => store.decideGate(there.conversation, there.id, decision))
     }
     const isExpired = gate.state === 'expired'
     closed.push(closeGate(gate, isDecided(gate) ? 'consumed' : isExpired ? 'expired' : 'abandoned'))
@@ -129,12 +133,13 @@ const isDecided = ({ decision, state }: Gate): boolean =>
   decision !== undefined && state !== 'expired'
 
 /** The decision for the inner gate; without one in time, it is denied. */
-function decisionFrom(gate: Gate): NewGateDecision {
+function decisionFrom(gate: Gate, now: number): NewGateDecision {
   const { decision } = gate
   if (decision === undefined || !isDecided(gate)) {
     return { verdict: 'denied', decidedBy: 'nobody', comment: 'Nobody decided in time.' }
   }
-  const { verdict, decidedBy, args, value, error, comment } = decision
+  const { verdict, decidedBy, args, value, error, comment, grant } = decision
+  const isInTime = grant?.until === undefined || grant.until > now
   return {
     verdict,
     decidedBy,
@@ -142,6 +147,7 @@ function decisionFrom(gate: Gate): NewGateDecision {
     ...(value !== undefined && { value }),
     ...(error !== undefined && { error }),
     ...(comment !== undefined && { comment }),
+    ...(grant && isInTime && { grant }),
   }
 }
 

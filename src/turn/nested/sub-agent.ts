@@ -214,7 +214,14 @@ function surfaced(gate: Gate, id: string): GateRequest {
   const { kind, from, because, tool, args, digest, expiresAt, conversation } = gate
   const { message, schema, idempotencyKey } = gate
   const url = gate.context?.['url']
-  const context: JsonObject = { ...(url !== undefined && { url }), conversation, gate: gate.id }
+  const { definition, tainted } = gate.context ?? {}
+  const context: JsonObject = {
+    ...(url !== undefined && { url }),
+    ...(definition !== undefined && { definition }),
+    ...(tainted !== undefined && { tainted }),
+    conversation,
+    gate: gate.id,
+  }
   return {
     id,
     kind,
@@ -262,6 +269,8 @@ function nestedSettings(agent: TurnRunnerOptions, given: InheritedSettings): Run
     ...(conversationSecret && { conversationSecret }),
     ...(secrets && { secrets }),
     ...agent,
+    // A grant for a subject is given in the outer turn.
+    ...(outer.subject && { subject: outer.subject }),
     ...(outer.prices && { prices }),
     ...(capture === 'digests' && { capture }),
     testing: { clock, ids, ...agent.testing },

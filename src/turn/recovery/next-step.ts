@@ -4,7 +4,13 @@ import type { Tool } from '../../tools/tool.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import { intentOf } from '../call/admit.ts'
 import { doubtfulEnd, IN_DOUBT } from '../call/attempt.ts'
-import { closeGate, denialText, gateDigest, needsGate } from '../call/gate-policy.ts'
+import {
+  closeGate,
+  definitionDigest,
+  denialText,
+  gateDigest,
+  needsGate,
+} from '../call/gate-policy.ts'
 import type { LeftInside } from '../call/inner-turn.ts'
 import { type CallEnd, endStep, recordOf, settlementOf } from '../call/record.ts'
 import { type NextStep, REST } from '../call/step.ts'
@@ -166,8 +172,9 @@ async function repeatedInput(
   { settings: { store }, log }: RecoveryScope,
   { item: { args } }: AskedCall,
   tool: Tool,
-  { gateId, editOf }: StartedState['intent'],
+  { gateId, editOf, covered }: StartedState['intent'],
 ): Promise<{ readonly value: unknown } | undefined> {
+  if (covered && definitionDigest(tool) !== covered.definition) return undefined
   const gate = gateId && (await askStore(() => store.gate(log.id, gateId)))
   if (gate && gateDigest(tool, gate.args ?? {}) !== gate.digest) return undefined
   if (gate && editOf === undefined) return approvedInput(tool, args, gate.args ?? {})

@@ -74,7 +74,8 @@ export async function settleDoubts(scope: CallScope, doubts: readonly ToolCall[]
         ? await happenedEnd(scope, tool, found.output)
         : { settlement: 'aborted', results: new Tokenizable(NOT_HAPPENED), tool }
     const call = supersedingCall(scope, doubt)
-    const record = recordOf(scope, call, { ...end, supersedes: doubt.id })
+    const { approvedBy } = doubt
+    const record = recordOf(scope, call, { ...end, approvedBy, supersedes: doubt.id })
     await scope.log.commit([{ kind: 'settlement', record }])
   }
 }

@@ -15,8 +15,8 @@ import { externalStep } from './external-call.ts'
 import { gateRequest, needsGate } from './gate-policy.ts'
 import { idempotencyKeyOf } from './idempotency-key.ts'
 import { endStep } from './record.ts'
-import { coveredStep } from './standing-approval.ts'
-import type { EndStep, NextStep } from './step.ts'
+import { coverOf } from './standing-approval.ts'
+import type { EndStep, NextStep, ReadyCall, WaitStep } from './step.ts'
 
 /** Decides on every call of a response, in the order asked: end, wait or run. `before` counts the earlier calls of the turn. */
 export async function admitCalls(
@@ -76,22 +76,28 @@ async function admit(scope: CallScope, call: AskedCall, taint: TrustTier): Promi
   const { value } = checked
   const ready = { tool, value, note: verdict === 'hint' ? repeatHint(count) : undefined }
   const because = await needsGate(scope, call, tool, value, taint)
-  if (because !== undefined) {
-    const gate = gateRequest(scope, call, tool, value, because, taint)
-    const facts = [{ kind: 'gate-opened', gate }] as const
-    const wait = { do: 'wait', call, gate, ready, facts } as const
-    return (await coveredStep(scope, wait, intentOf(scope, call, tool, taint))) ?? wait
-  }
   const intent = intentOf(scope, call, tool, taint)
+  if (because === undefined) return startStep(scope, call, ready, intent)
+  const gate = gateRequest(scope, call, tool, value, because, taint)
+  const cover = await coverOf(scope, gate)
+  const wait: WaitStep = { do: 'wait', call, gate, ready, facts: [{ kind: 'gate-opened', gate }] }
+  if (cover === undefined) return wait
+  return { ...startStep(scope, call, ready, { ...intent, ...cover }), instead: wait }
+}
+
+/** The step of a call that needs no approval, or has one. */
+function startStep(scope: CallScope, call: AskedCall, ready: ReadyCall, intent: Intent) {
+  const { tool, value, note } = ready
   if (tool.external) return externalStep(scope, call, ready, intent)
-  // The receipt of a background call rests on its intent, and its note stands with the receipt.
-  const isIntentLate = tool.effect === 'read' && !tool.background
+  // The receipt of a background call rests on its intent, and its note stands with the receipt. A standing approval is used
+  // before the call starts.
+  const isIntentLate = tool.effect === 'read' && !tool.background && !intent.approvedBy
   const facts: readonly Fact[] = isIntentLate ? [] : [{ kind: 'intent', intent }]
-  if (tool.background && ready.note !== undefined) {
-    const told = [...facts, callNote(item.id, ready.note)]
-    return { do: 'run', call, tool, value, intent, isIntentLate, facts: told }
+  if (tool.background && note !== undefined) {
+    const told = [...facts, callNote(call.item.id, note)]
+    return { do: 'run', call, tool, value, intent, isIntentLate, facts: told } as const
   }
-  return { do: 'run', call, ...ready, intent, isIntentLate, facts }
+  return { do: 'run', call, ...ready, intent, isIntentLate, facts } as const
 }
 
 const UNFINISHED = 'The response ended before this call was finished; it was not run.'

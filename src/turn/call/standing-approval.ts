@@ -1,16 +1,15 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import type { Intent } from '../../store/entry.ts'
+import type { GateRequest } from '../../store/gate.ts'
 import { askStore } from '../limits/failure.ts'
 import type { CallScope } from './call-scope.ts'
-import type { NextStep, ReadyCall, RunStep, WaitStep } from './step.ts'
+import type { NextStep } from './step.ts'
 
-/** The step of a call that a standing approval covers; undefined if it must wait. */
-export async function coveredStep(
+/** What the intent of a call says if a standing approval covers it; undefined if it must wait at its gate. */
+export async function coverOf(
   { settings: { store }, standing }: CallScope,
-  wait: WaitStep & { readonly ready: ReadyCall },
-  intent: Intent,
-): Promise<RunStep | undefined> {
-  const { tool = '', args = {}, because, context } = wait.gate
+  { tool = '', args = {}, because, context }: GateRequest,
+): Promise<Pick<Intent, 'approvedBy' | 'covered'> | undefined> {
   const { definition } = context ?? {}
   if (store.grantFor === undefined || typeof definition !== 'string') return undefined
   const tainted = because === 'trust' || context?.['tainted'] === true
@@ -24,9 +23,7 @@ export async function coveredStep(
     grant.subject === undefined
       ? { definition, tainted, conversations }
       : { definition, tainted, conversations: [], subject: grant.subject }
-  const allowed = { ...intent, approvedBy: { grant: grant.id }, covered }
-  const facts = [{ kind: 'intent', intent: allowed } as const]
-  return { do: 'run', call: wait.call, ...wait.ready, intent: allowed, instead: wait, facts }
+  return { approvedBy: { grant: grant.id }, covered }
 }
 
 /**
@@ -39,12 +36,13 @@ export function withoutGrant(
 ): readonly NextStep[] | undefined {
   if (!isBobbinError(error, 'E_GRANT_STATE')) return undefined
   const { grant } = error.data
-  const at = steps.findLastIndex((step) => step.do === 'run' && grantOf(step) === grant)
+  const at = steps.findLastIndex((step) => grantOf(step) === grant)
   const step = steps[at]
-  if (step?.do !== 'run' || step.instead === undefined) return undefined
-  return steps.with(at, step.instead)
+  const instead = step !== undefined && 'instead' in step ? step.instead : undefined
+  return instead && steps.with(at, instead)
 }
 
-function grantOf({ intent: { approvedBy } }: RunStep): string | undefined {
-  return approvedBy !== undefined && 'grant' in approvedBy ? approvedBy.grant : undefined
+function grantOf({ facts }: NextStep): string | undefined {
+  const by = facts.find((fact) => fact.kind === 'intent')?.intent.approvedBy
+  return by !== undefined && 'grant' in by ? by.grant : undefined
 }

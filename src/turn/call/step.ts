@@ -66,6 +66,8 @@ export interface RestStep {
   readonly facts: readonly Fact[]
   /** The call whose approval these facts use. */
   readonly approved?: { readonly call: AskedCall; readonly gate: Gate }
+  /** What the call does instead, if the standing approval that it relies on ends before it is used. */
+  readonly instead?: WaitStep
 }
 
 /** A tool, and the validated arguments for its handler. */

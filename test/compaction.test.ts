@@ -4,8 +4,9 @@ import { anthropicMessagesProvider } from '../src/providers/anthropic/definition
 import type { HistoryItem } from '../src/records/history-item.ts'
 import { resultText } from '../src/records/result-text.ts'
 import { spokenText } from '../src/records/spoken-text.ts'
-import type { EntryOf, Summary } from '../src/store/entry.ts'
+import type { Entry, EntryOf, Summary } from '../src/store/entry.ts'
 import { memoryStore } from '../src/store/memory/memory-store.ts'
+import type { RedactionTarget } from '../src/store/rows/redaction.ts'
 import type { Store } from '../src/store/store.ts'
 import { eventRecorder } from '../src/testing/event-recorder.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
@@ -15,9 +16,9 @@ import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { requestOf } from '../src/wire/request-of.ts'
 import { sampleTool } from './turn-samples.ts'
 
-async function summaries(store: Store): Promise<readonly EntryOf<'summary'>[]> {
+async function summaries(store: Store, id = 'c'): Promise<readonly EntryOf<'summary'>[]> {
   const found: EntryOf<'summary'>[] = []
-  for await (const entry of store.entries('c')) if (entry.kind === 'summary') found.push(entry)
+  for await (const entry of store.entries(id)) if (entry.kind === 'summary') found.push(entry)
   return found
 }
 
@@ -249,5 +250,80 @@ describe('compaction', () => {
     expect(rebuilt.map(({ proven }) => proven)).toEqual(bodies.map(() => true))
     expect(rebuilt.map(({ body }) => body)).toEqual(bodies)
     expect(bodies.flatMap((body) => anthropicMessagesProvider.validate?.(body) ?? [])).toEqual([])
+  })
+
+  it('goes along into a fork after every entry, and the fork continues', async () => {
+    const store = memoryStore()
+    const compact = { at: 700, keepTurns: 1, summarise: ({ previous = '' }) => `${previous}So.` }
+    const look = sampleTool('look', ({ q }) => `${q} ${long('found')}`, { inline: false })
+    const steps = [1, 2, 3, 4].flatMap((turn) => [
+      [{ call: 'look', args: { q: `${turn}` }, id: `call-${turn}` }],
+      [{ text: long(`answer${turn}`) }],
+    ])
+    const runner = new TurnRunner({ model: scriptedModel(steps), store, tools: [look], compact })
+    for (const turn of [1, 2, 3, 4]) {
+      await runner.run({ conversation: 'c', message: long(`question${turn}`) })
+    }
+    const entries: Entry[] = []
+    for await (const entry of store.entries('c')) entries.push(entry)
+    const before = JSON.stringify(entries)
+    for (const { seq } of entries) {
+      const to = `fork-${seq}`
+      await store.fork('c', { to, after: { position: `${seq}.0` } })
+      const last = (await summaries(store, to)).at(-1)
+      const model = scriptedModel([[{ text: 'ok' }]])
+      const fork = new TurnRunner({ model, store, tools: [look] })
+      const { status } = await fork.run({ conversation: to, message: 'Go on.' })
+      expect(status).toBe('completed')
+      const [first = ''] = textsOf(model.requests[0]?.items ?? [])
+      const expected = last === undefined ? long('question1') : `\n${last.data.text}\n`
+      if (seq > 1) expect(first).toContain(expected)
+      expect(await store.verify({ conversation: to })).toMatchObject({ ok: true })
+    }
+    const after: Entry[] = []
+    for await (const entry of store.entries('c')) after.push(entry)
+    expect(JSON.stringify(after)).toBe(before)
+  })
+
+  it('keeps secrets and redacted text out of the log', async () => {
+    const redact = ({ kind }: RedactionTarget) => (kind === 'summary' ? ['/text'] : [])
+    const texts: string[] = []
+    for (const store of [memoryStore(), memoryStore({ redact })]) {
+      const key = sampleTool('key', async (_, ctx) => `${(await ctx.secret('pin')).length}`)
+      const runner = new TurnRunner({
+        model: scriptedModel([[{ text: long('one') }], [{ call: 'key' }], [{ text: 'ok' }]]),
+        store,
+        tools: [key],
+        secrets: () => 'hunter-22',
+        compact: { at: 250, keepTurns: 1, summarise: () => 'The pin is hunter-22.' },
+      })
+      await runner.run({ conversation: 'c', message: long('one') })
+      await runner.run({ conversation: 'c', message: 'two' })
+      const found = await summaries(store)
+      texts.push(...found.map(({ data }) => data.text))
+    }
+    expect(texts).not.toEqual([])
+    expect(texts.at(-1)).toBe('[redacted]')
+    expect(JSON.stringify(texts)).toContain('The pin is ')
+  })
+
+  it('tells of a summary that is no text, and does not ask again for it', async () => {
+    const store = memoryStore()
+    const given = [undefined, '', ' ', 7, {}, { text: 5 }]
+    const compact = { at: 250, keepTurns: 1, summarise: () => given.shift() as never }
+    const steps = given.map((): { text: string }[] => [{ text: long('answer') }])
+    const runner = new TurnRunner({
+      model: scriptedModel([[{ text: 'x' }], ...steps]),
+      store,
+      compact,
+    })
+    const recorder = eventRecorder(runner)
+    for (let turn = 0; turn <= steps.length; turn++) {
+      await runner.run({ conversation: 'c', message: long('question') })
+    }
+    expect(given).toEqual([])
+    expect(recorder.of('warning').map(({ code }) => code)).toEqual(
+      steps.map(() => 'COMPACTION_FAILED'),
+    )
   })
 })

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/store/store.ts'
-import type { Summarise } from '../../src/turn/compact/compaction.ts'
 import type { Executor } from '../../src/turn/executor/executor.ts'
 import type { Approve } from '../../src/turn/gates/gate-answer.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
+import { compactOf } from './compact.ts'
 import { middlewareOf } from './layers.ts'
 import type { Life } from './life.ts'
 import type { Approver, Step } from './program.ts'
@@ -28,15 +28,6 @@ function approveOf(life: Life, how: Approver): Approve {
   }
 }
 
-/** Writes a summary, or fails now and then. */
-const summariseOf =
-  (life: Life): Summarise =>
-  async ({ items, previous }) => {
-    await life.pause(1)
-    if (items.length % 5 === 0) throw new Error('no summary today')
-    return `${previous ?? 'Summary:'} ${items.length}`
-  }
-
 /** A runner as one process has it. */
 export function runnerOf(
   world: World,
@@ -46,7 +37,7 @@ export function runnerOf(
 ): TurnRunner {
   const { program, clock, ids } = world
   const { settings } = program
-  const { maxTokens, compactAt, approve } = settings
+  const { maxTokens, approve } = settings
   const queue = [...steps]
   const executor: Executor = async (ctx, helpers) => {
     await life.pause(1)
@@ -68,13 +59,7 @@ export function runnerOf(
     limits: { ...settings.limits, timeMs: 60_000 },
     repeat: settings.repeat,
     ...(maxTokens !== undefined && { budget: { maxTokens } }),
-    ...(compactAt !== undefined && {
-      compact: {
-        at: Math.min(compactAt, maxTokens ?? compactAt),
-        keepTurns: 1,
-        summarise: summariseOf(life),
-      },
-    }),
+    ...compactOf(settings, life),
     ...(approve !== undefined && { approve: approveOf(life, approve) }),
     ...(settings.hasSecret && { conversationSecret: SECRET }),
     middleware: middlewareOf(settings.layers, life),

@@ -4,6 +4,7 @@ import type { ToolContext, ToolOutput } from '../../src/tools/tool-context.ts'
 import type { ToolOptions } from '../../src/tools/tool-options.ts'
 import type { Executor } from '../../src/turn/executor/executor.ts'
 import { subAgent } from '../../src/turn/nested/sub-agent.ts'
+import { compactOf } from './compact.ts'
 import { type Life, never } from './life.ts'
 import { MANNERS, type Manner } from './program.ts'
 import { recorded } from './recording.ts'
@@ -136,6 +137,11 @@ function agentOf(world: World, life: Life, depth: number): Tool {
     name: 'agent',
     description: 'Hands it on.',
     trust: 'first-party',
-    agent: { executor, tools, testing: { sleep: async () => {} } },
+    agent: {
+      executor,
+      tools,
+      testing: { sleep: async () => {} },
+      ...compactOf(world.program.settings, life),
+    },
   })
 }

@@ -87,7 +87,7 @@ const ask = (runner: TurnRunner, turn = TURNS) =>
 export const lastTurn = (place: Place) => ask(runnerOf(place))
 
 /** Recovers the turn in a process that lives, and says what is wrong with what it finds and leaves. */
-export async function recovered(store: Store, problems: string[]): Promise<readonly string[]> {
+export async function recovered(store: Store, problems: string[]): Promise<string[]> {
   const found = [...problems]
   const runner = runnerOf({ store, pass: () => {}, problems: found })
   let outcome = await runner.recover({ conversation: 'c', force: true })

@@ -51,6 +51,10 @@ export class FeedView {
       }
       case 'rewind':
         return this.#line(dim('  asked again: the last question and its answer no longer count'))
+      case 'summary':
+        return this.#line(
+          dim('  the beginning of the conversation is shown as a summary from here on'),
+        )
       case 'warning':
         return this.#line(yellow(`! ${oneLine(event.message, 300)}`))
       case 'turnEnd': {

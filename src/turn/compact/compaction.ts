@@ -1,4 +1,4 @@
-import { isObject } from '../../core/error/wrong-input.ts'
+import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { isAtLeast, isFunction } from '../../core/options.ts'
 import type { Usage } from '../../model/events/model-event.ts'
@@ -63,7 +63,9 @@ export function checkedAnswer(given: unknown): SummaryAnswer {
   const answer = typeof given === 'string' ? { text: given } : given
   const { text } = (answer ?? {}) as { readonly text?: JsonValue }
   if (typeof text === 'string' && text.trim() !== '') return answer as SummaryAnswer
-  throw new TypeError(
-    '`summarise` must give a text, or `{ text, usage }`, and the text must not be empty.',
+  throw wrongInput(
+    'summarise',
+    'text',
+    'must be a text that is not empty, alone or as `{ text, usage }`',
   )
 }

@@ -135,8 +135,7 @@ async function ask(
 }
 
 /** Errors of the application may be anything. Those of this package say whether another try can help. */
-const mayPass = (error: unknown): boolean =>
-  isTransient(error) || !(isBobbinError(error) || error instanceof TypeError)
+const mayPass = (error: unknown): boolean => isTransient(error) || !isBobbinError(error)
 
 function priceFor({ settings: { prices } }: Turn, { usage, model }: SummaryAnswer): Cost {
   const counted = countedUsage(usage)

@@ -45,9 +45,9 @@ describe('a process that is killed while it compacts', () => {
     const told = undisturbed.lines.find(({ event }) => event === 'played')
     expect(told).toMatchObject({ problems: [] })
     const passed = told?.['passed'] as readonly string[]
-    expect(passed.filter((point) => point.startsWith('after append c summary')).length).toBeGreaterThan(
-      2,
-    )
+    expect(
+      passed.filter((point) => point.startsWith('after append c summary')).length,
+    ).toBeGreaterThan(2)
     const found: Record<string, unknown> = {}
     for (let at = 1; at <= passed.length; at++) {
       const { path, end, errors } = await play(at)

@@ -22,11 +22,13 @@ const KEY_OPTIONS = ['apiKey', 'baseUrl', 'fetch']
 
 /** Refuses what no request could be sent with, when the model is made and not when it is first asked. */
 export function checkModelOptions(options: unknown, kind: ClientKind): void {
-  const { client, model, maxResponseBytes, cache, appends, ...others } = (options ?? {}) as {
+  const { client, model, maxResponseBytes, cache, diagnoseCache, appends, ...others } = (options ??
+    {}) as {
     readonly client?: unknown
     readonly model?: unknown
     readonly maxResponseBytes?: unknown
     readonly cache?: unknown
+    readonly diagnoseCache?: unknown
     readonly appends?: unknown
   }
   if (kind.takesKey && client === undefined) checkKey(kind, others)
@@ -41,7 +43,7 @@ export function checkModelOptions(options: unknown, kind: ClientKind): void {
   if (maxResponseBytes !== undefined && !isSize) {
     throw invalid(kind, 'maxResponseBytes', 'must be a number of bytes, 1 or more')
   }
-  for (const [name, value] of Object.entries({ cache, appends })) {
+  for (const [name, value] of Object.entries({ cache, diagnoseCache, appends })) {
     const isTaken = kind.options?.includes(name) ?? false
     if (isTaken && value !== undefined && typeof value !== 'boolean') {
       throw invalid(kind, name, 'must be true or false, or be left out')

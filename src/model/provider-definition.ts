@@ -83,6 +83,11 @@ export interface BodyInput<Part extends object = object> {
   readonly modelFamily?: string
   /** Whether to ask the provider to cache the request; absent where the protocol decides. */
   readonly cache?: boolean
+  /**
+   * Present when the provider is to say why it found less in its cache: the id of the response to compare with, or null for the
+   * first request.
+   */
+  readonly compareWith?: string | null
   /** See `AppendTarget`. */
   readonly appends?: boolean
   /** See `cacheKey` of `ModelCallOptions`. */

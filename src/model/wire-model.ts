@@ -4,6 +4,7 @@ import { isIterable, isObject, requireOptions, wrongInput } from '../core/error/
 import { canonicalStringify } from '../core/json/canonical.ts'
 import { withChanges } from './appended-changes.ts'
 import { checkDefinition } from './define-provider.ts'
+import { LastResponses } from './last-responses.ts'
 import type { Model, ModelCallOptions, ModelRequest } from './model.ts'
 import { promptPieces } from './prompt-pieces.ts'
 import type { ProviderDefinition } from './provider-definition.ts'
@@ -26,6 +27,8 @@ export interface WireModelOptions<Body extends object = object> {
   readonly hostedTools?: readonly object[]
   /** Whether to ask the provider to cache requests; the protocol decides when absent. */
   readonly cache?: boolean
+  /** True asks the provider why it found less in its cache than in the request before of the same conversation. */
+  readonly diagnoseCache?: boolean
   /** Whether changed instructions and tools are appended to the history; the protocol decides when absent. */
   readonly appends?: boolean
   /** False asks for whole responses. */
@@ -77,6 +80,7 @@ export function wireModel<Part extends object, Body extends object>(
     ...(appends !== undefined && { appends }),
   }
   const say = definition.appends?.(settings)
+  const responses = options.diagnoseCache ? new LastResponses() : undefined
 
   async function* batches(
     wanted: ModelRequest,
@@ -85,7 +89,11 @@ export function wireModel<Part extends object, Body extends object>(
     const listeners = onRepair ? { onRepair } : {}
     const request = withChanges(wanted, say)
     const part = definition.encode(request.items, { ...key, ...listeners })
-    const keyed = cacheKey === undefined ? settings : { ...settings, cacheKey }
+    const keyed = {
+      ...settings,
+      ...(cacheKey !== undefined && { cacheKey }),
+      ...(responses && { compareWith: responses.of(cacheKey) }),
+    }
     const body = definition.requestBody({ ...keyed, ...listeners, part, request })
     const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key, body }
     if (onRequest) {
@@ -110,14 +118,17 @@ export function wireModel<Part extends object, Body extends object>(
         const reply = await options.send(next, sending)
         checkReply(reply)
         const isRead = 'events' in reply || 'payload' in reply
-        yield* reading.take(isRead ? reply : await readReply(reply, stream, guard))
+        const read = reading.take(isRead ? reply : await readReply(reply, stream, guard))
+        yield* responses ? responses.follow(cacheKey, read) : read
         const { continuation } = reading
         // The same token again would give the same piece again.
         const isNew = continuation !== undefined && continuation !== token
         next = isNew ? definition.continuedBody?.(body, continuation) : undefined
         token = continuation
       }
-      yield reading.end()
+      const rest = reading.end()
+      responses?.see(cacheKey, rest)
+      yield rest
     } catch (error) {
       // An abort is the caller's own doing and is passed on as it is.
       if (signal?.aborted || isBobbinError(error)) throw error
@@ -144,6 +155,7 @@ const NAMES = [
   'params',
   'hostedTools',
   'cache',
+  'diagnoseCache',
   'appends',
   'stream',
   'maxResponseBytes',
@@ -164,6 +176,7 @@ function checkOptions(options: unknown): void {
     ['send', typeof given.send === 'function', 'must be a function that sends a body'],
     ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
     ['cache', ['boolean', 'undefined'].includes(typeof given.cache), 'must be true or false'],
+    ['diagnoseCache', isFlagOrAbsent(given.diagnoseCache), 'must be true or false'],
     ['appends', isFlagOrAbsent(given.appends), 'must be true or false'],
     ['modelFamily', given.modelFamily === undefined || isText(given.modelFamily), 'must be a text'],
     ['params', given.params === undefined || isObject(given.params), 'must be an object'],

@@ -148,6 +148,8 @@ export interface ModelCall {
     /** The places in the history of what was dropped, from 0. */
     readonly dropped: readonly number[]
   }
+  /** Why the provider found less in its cache than in the request before, in its own words; only where it was asked. */
+  readonly cacheMiss?: JsonObject
   /** What the request begins with, so that the next one can be compared with it. Earlier versions have none. */
   readonly prefix?: StoredPrefix
   readonly digests: {

@@ -82,7 +82,12 @@ function callsOf(step: number): readonly ScriptedCall[] {
 const KEYED = ['foundry', 'openai-chat', 'openai-responses']
 
 /** Plays the conversation and gives the bodies of all requests. `open` gives a runner its store; a reloaded turn has its own. */
-export async function play(api: string, open: () => Store | Promise<Store>, isReloaded: boolean) {
+export async function play(
+  api: string,
+  open: () => Store | Promise<Store>,
+  isReloaded: boolean,
+  budget?: { readonly maxTokens: number },
+) {
   const { script, open: connect, model } = samplesOf(api)
   const settings = { model: model.model, ...(KEYED.includes(api) && { cache: true }) }
   let step = 0
@@ -100,6 +105,7 @@ export async function play(api: string, open: () => Store | Promise<Store>, isRe
       instructions: 'Find out why the build fails. '.repeat(20),
       middleware: [remembering],
       limits: { iterations: 100 },
+      ...(budget && { budget }),
       store: await open(),
     })
   const live = await make()

@@ -60,7 +60,7 @@ const listOf = (body: Json): readonly unknown[] =>
 /** JSON without cache markers. One block of text is the same as the text. */
 function plain(value: unknown): string {
   return JSON.stringify(value, (name, member: unknown) => {
-    if (name === 'cache_control') return undefined
+    if (name === 'cache_control' || name === 'prompt_cache_breakpoint') return undefined
     if (!Array.isArray(member)) return member
     const blocks = member.filter(
       (each) => !(typeof each === 'object' && each !== null && 'cachePoint' in each),

@@ -1,4 +1,5 @@
 import { wrongInput } from '../../core/error/wrong-input.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import { type FinishReason, permitsTools } from './finish-reason.ts'
 import type { Finish, UnfinishedCall, Usage } from './model-event.ts'
@@ -9,6 +10,8 @@ export interface Ending {
   readonly rawReason?: string
   readonly responseId?: string
   readonly usage?: Usage
+  /** Why the provider found less in its cache than in the request before, in its own words; only where it was asked. */
+  readonly cacheMiss?: JsonObject
   readonly grounded?: boolean
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json/json.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import type { FinishReason } from './finish-reason.ts'
 
@@ -39,6 +40,8 @@ export interface Finish {
   readonly unfinished: readonly UnfinishedCall[]
   readonly responseId?: string
   readonly usage?: Usage
+  /** Why the provider found less in its cache than in the request before, in its own words; only where it was asked. */
+  readonly cacheMiss?: JsonObject
   /** True when the provider read a stranger's pages for this response and no item holds them. */
   readonly grounded?: boolean
 }

@@ -17,6 +17,8 @@ export interface AnthropicMessagesOptions extends RequestSettings {
    * refuse is then left out. The name of the model tells when absent.
    */
   readonly boundThinking?: boolean
+  /** True asks why less came from the cache than in the request before; `cacheMiss` of a `model-call` entry has the answer. */
+  readonly diagnoseCache?: boolean
   /**
    * Whether changed instructions and tools are appended to the history as system messages, so that requests only grow.
    * When absent, the name of the model tells, at Anthropic's own hosts.
@@ -32,7 +34,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
     factory: 'anthropicMessages',
     members: ['messages.create', 'beta.messages.create'],
     example: 'new Anthropic()',
-    options: ['now', 'boundThinking', 'cache', 'appends'],
+    options: ['now', 'boundThinking', 'cache', 'diagnoseCache', 'appends'],
     refuses: {
       params: ['temperature', 'top_p', 'top_k'],
       because:

@@ -57,6 +57,9 @@ export function requestBody({
     }),
     ...(system !== undefined && { system }),
     ...(container !== undefined && { container }),
+    ...(given.compareWith !== undefined && {
+      diagnostics: { previous_message_id: given.compareWith },
+    }),
     model,
     messages: part.messages,
     stream,

@@ -63,7 +63,7 @@ export interface RoundTrip {
   /** The first event of the response has come. */
   answered(): void
   /** The response is whole. */
-  ended(end: Pick<Finish, 'reason' | 'usage'>): void
+  ended(end: Pick<Finish, 'reason' | 'usage' | 'cacheMiss'>): void
   failed(error: unknown): void
 }
 

@@ -1,5 +1,5 @@
 import { isBobbinError } from '../../core/error/error.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { inKeyOrder } from '../../core/json/key-order.ts'
 import type { ModelFallback, ModelName, ModelRequest, SentRequest } from '../../model/model.ts'
 import {
@@ -29,6 +29,7 @@ type Trip = {
     | 'usage'
     | 'error'
     | 'prefix'
+    | 'cacheMiss'
     | 'fallback']?: ModelCall[Name]
 } & { readonly model: ModelName; request?: ModelRequest; sent?: SentRequest }
 
@@ -74,7 +75,8 @@ export class RoundTrips {
       answered: () => {
         trip.firstTokenAt ??= this.#now()
       },
-      ended: ({ reason, usage }) => end({ finish: reason, ...usageOf(usage) }),
+      ended: ({ reason, usage, cacheMiss }) =>
+        end({ finish: reason, ...usageOf(usage), ...missOf(cacheMiss) }),
       failed: (error) => end({ error: this.#fault(error) }),
     }
   }
@@ -199,6 +201,12 @@ const usageOf = (given: ExecutorDecision['usage']) => {
   const usage = countedUsage(given)
   return usage && { usage }
 }
+
+/** A provider says it in a few words. */
+const MAX_MISS = 4_096
+
+const missOf = (miss: JsonObject | undefined) =>
+  miss !== undefined && JSON.stringify(miss).length <= MAX_MISS ? { cacheMiss: miss } : {}
 
 function defined<T extends object>(facts: T): T {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as T

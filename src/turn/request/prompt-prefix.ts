@@ -78,7 +78,7 @@ export class PromptPrefix {
     const { length } = prompt.pieces
     const prefix = {
       model: digestOf([sent.api, sent.provider, sent.model]),
-      settings: digestOf([sent.adapter, sent.settings]),
+      settings: digestOf([sent.adapter, { ...sent.settings, compareWith: undefined }]),
       tools: toolsDigest(source.tools),
       instructions: shortDigest(source.instructions),
       head: prompt.head,

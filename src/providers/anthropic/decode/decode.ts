@@ -153,12 +153,14 @@ function endingOf(response: MessagesResponse): Ending {
   const rawReason = asText(response.stop_reason)
   const responseId = asText(response.id)
   const usage = usageOf(response.usage)
+  const miss = asObject(asObject(response.diagnostics)?.['cache_miss_reason'])
   const known = rawReason !== undefined && Object.hasOwn(REASONS, rawReason)
   return {
     reason: (known && REASONS[rawReason]) || 'other',
     ...(rawReason !== undefined && { rawReason }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { usage }),
+    ...(miss !== undefined && { cacheMiss: miss }),
   }
 }
 

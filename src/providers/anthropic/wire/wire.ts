@@ -15,6 +15,7 @@ export interface MessagesResponse {
   readonly container?: JsonValue
   readonly stop_reason?: JsonValue
   readonly usage?: JsonValue
+  readonly diagnostics?: JsonValue
 }
 
 /** A stream event. Only `index` says which block it belongs to. */

@@ -17,7 +17,7 @@ export function chatWith(quirks: ChatQuirks) {
   return defineProvider({
     api: API,
     provider: PROVIDER,
-    version: 2,
+    version: 3,
     title: 'OpenAI Chat Completions',
     history: { member: 'messages', tools: 'tools' },
     detect,

@@ -6,6 +6,7 @@ import type {
 import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
 import { isAt } from '../../../model/wire/is-at.ts'
+import { takesBreakpoints, withBreakpoints } from '../cache-breakpoints.ts'
 import { cacheKeyMember } from '../cache-key.ts'
 import type { ChatQuirks } from './wire/quirks.ts'
 import type { ChatPart } from './wire/wire.ts'
@@ -25,13 +26,13 @@ export function requestBody(
   const { systemRole: role, streamUsage, promptCacheKey } = quirks
   const instructions = instructionsFor(request, quirks)
   const opening = instructions ? [{ role, content: instructions }] : []
+  const isCached = given.cache ?? isAt(given.endpoint, 'openai.com')
+  const messages =
+    isCached && takesBreakpoints(model) ? withBreakpoints(part.messages, 'text') : part.messages
   return {
     model,
     // Built from the SDK's message types; messages of the provider go back as they came.
-    messages: [
-      ...opening,
-      ...part.messages,
-    ] as unknown as ChatCompletionCreateParamsBase['messages'],
+    messages: [...opening, ...messages] as unknown as ChatCompletionCreateParamsBase['messages'],
     ...toolMembers(request, hostedTools, quirks),
     ...outputMember(request, quirks),
     ...(stream && streamUsage && { stream_options: { include_usage: true } }),

@@ -3,19 +3,15 @@ import { type AppendedChange, CHANGED, type SayChange } from '../../../model/app
 import type { AppendTarget } from '../../../model/provider-definition.ts'
 import { isAt } from '../../../model/wire/is-at.ts'
 import type { HistoryItem } from '../../../records/history-item.ts'
+import { takesBreakpoints } from '../cache-breakpoints.ts'
 import { functionParam } from './request.ts'
-
-/** `additional_tools` is younger than most models, and no page says which take it: GPT-5.6 and later get it. */
-function takesTools(model: string): boolean {
-  const [, major, minor = '0'] = /^gpt-(\d+)(?:\.(\d+))?/.exec(model) ?? []
-  return major !== undefined && Number(major) * 100 + Number(minor) >= 506
-}
 
 /** Changes as messages of the developer and as added tools, for OpenAI's own hosts. There is no word for a tool that is gone. */
 export function appendsFor(api: string) {
   return ({ model, endpoint, appends }: AppendTarget): SayChange | undefined => {
     if (!(appends ?? isAt(endpoint, 'openai.com'))) return undefined
-    const hasTools = appends ?? takesTools(model)
+    // No page says which models take `additional_tools`. It is as young as breakpoints.
+    const hasTools = appends ?? takesBreakpoints(model)
     return (change) => say(api, change, hasTools)
   }
 }

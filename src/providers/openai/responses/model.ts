@@ -21,6 +21,11 @@ export interface ResponsesOptions {
   /** False sends no `prompt_cache_key`. True sends it to any server; otherwise only those known to take it get one. */
   readonly cache?: boolean
   /**
+   * True asks why less came from the cache than in the request before; `cacheMiss` of a `model-call` entry has the answer.
+   * GPT-5.6 and later give one.
+   */
+  readonly diagnoseCache?: boolean
+  /**
    * Whether changed instructions and added tools are appended to the history, so that requests only grow. When absent:
    * instructions at OpenAI's own hosts, and tools there from GPT-5.6 on.
    */
@@ -46,7 +51,7 @@ export function responsesModel(
     factory,
     members: ['responses.create'],
     example: 'new OpenAI()',
-    options: ['cache', ...(protocol.appends ? ['appends'] : [])],
+    options: ['cache', ...(protocol.appends ? ['appends', 'diagnoseCache'] : [])],
   })
   const { client, streaming = true, ...settings } = options
   return wireModel(protocol, {

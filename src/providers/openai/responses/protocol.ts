@@ -21,7 +21,7 @@ export function responsesWith<const Api extends string>(
   return defineProvider({
     api: dialect.api,
     provider: dialect.provider,
-    version: 2,
+    version: 3,
     history: { member: 'input', text: true, tools: 'tools', instructions: 'instructions' },
     detect,
     decode: (payload, context) => decodePayload(payload, dialect, context),

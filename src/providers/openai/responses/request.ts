@@ -3,6 +3,7 @@ import type { ModelRequest } from '../../../model/model.ts'
 import type { BodyInput } from '../../../model/provider-definition.ts'
 import type { ToolDefinition } from '../../../model/tool-definition.ts'
 import { isAt } from '../../../model/wire/is-at.ts'
+import { takesBreakpoints, withBreakpoints } from '../cache-breakpoints.ts'
 import { cacheKeyMember } from '../cache-key.ts'
 import type { ResponsesPart } from './wire/wire.ts'
 
@@ -22,10 +23,14 @@ export function requestBody({
   const tools = [...functionsOf(request, hostedTools), ...hostedTools]
   const instructions = [request.instructions, part.instructions].filter(Boolean).join('\n\n')
   const { toolChoice, output } = request
+  const isCached = given.cache ?? isAt(given.endpoint, 'openai.com')
+  const input =
+    isCached && takesBreakpoints(model) ? withBreakpoints(part.input, 'input_text') : part.input
+  const compared = comparison(given.compareWith, params)
   return {
     model,
     // Built from the SDK's item types; items of the provider go back as they came.
-    input: part.input as unknown as NonNullable<ResponseCreateParamsBase['input']>,
+    input: input as unknown as NonNullable<ResponseCreateParamsBase['input']>,
     // The conversation is kept here, so nothing needs to be stored there.
     store: false,
     ...(instructions !== '' && { instructions }),
@@ -42,8 +47,20 @@ export function requestBody({
     // xAI documents it for this protocol too. The model's own breakpoint stands after the newest message.
     ...cacheKeyMember(given, isAt(given.endpoint, 'openai.com', 'x.ai')),
     ...params,
+    ...(compared && { prompt_cache_options: compared }),
     stream,
   }
+}
+
+/** Asks why less came from the cache than in the request of an earlier response. The types of the client do not know it yet. */
+function comparison(
+  id: string | null | undefined,
+  params: object | undefined,
+): ResponseCreateParamsBase['prompt_cache_options'] {
+  if (!id) return undefined
+  const given = (params as ResponsesParams | undefined)?.prompt_cache_options
+  const asked: object = { comparison_response_id: id, ...given }
+  return asked
 }
 
 function functionsOf({ tools = [] }: ModelRequest, hosted: readonly Tool[]): Tool[] {

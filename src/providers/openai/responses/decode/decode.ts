@@ -130,11 +130,14 @@ function endingOf(response: ResponsesResponse, builder: HistoryBuilder): Ending 
   const detail = asText(asObject(response.incomplete_details)?.['reason'])
   const responseId = asText(response.id)
   const usage = usageOf(response.usage)
+  const told = asObject(response.prompt_cache_diagnostics)
+  const isMiss = told !== undefined && told['type'] !== 'cache_hit'
   return {
     reason: reasonOf(status, detail, builder),
     ...(status !== undefined && { rawReason: detail ?? status }),
     ...(responseId !== undefined && { responseId }),
     ...(usage !== undefined && { usage }),
+    ...(isMiss && { cacheMiss: told }),
     ...(isGrounded(response, builder) && { grounded: true }),
   }
 }

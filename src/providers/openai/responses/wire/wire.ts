@@ -27,6 +27,7 @@ export interface ResponsesResponse {
   readonly error?: JsonValue
   readonly incomplete_details?: JsonValue
   readonly usage?: JsonValue
+  readonly prompt_cache_diagnostics?: JsonValue
 }
 
 /** A stream event. Deltas carry `output_index`, which is the only key that never changes. */

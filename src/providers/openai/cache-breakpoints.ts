@@ -31,7 +31,7 @@ export function withBreakpoints<Item>(list: readonly Item[], textType: string): 
 
 /** The content of a message of the user; empty for any other item, and for one that has breakpoints already. */
 function userBlocks(item: unknown, textType: string): readonly object[] {
-  const { role, content } = (asObject(item as never) ?? {}) as { role?: unknown; content?: unknown }
+  const { role, content } = (asObject(item) ?? {}) as { role?: unknown; content?: unknown }
   if (role !== 'user') return []
   if (typeof content === 'string') return content === '' ? [] : [{ type: textType, text: content }]
   if (!Array.isArray(content) || JSON.stringify(content).includes('"prompt_cache_breakpoint"'))

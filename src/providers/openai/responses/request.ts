@@ -55,10 +55,10 @@ export function requestBody({
 /** Asks why less came from the cache than in the request of an earlier response. The types of the client do not know it yet. */
 function comparison(
   id: string | null | undefined,
-  params: object | undefined,
+  params: ResponsesParams | undefined,
 ): ResponseCreateParamsBase['prompt_cache_options'] {
   if (!id) return undefined
-  const given = (params as ResponsesParams | undefined)?.prompt_cache_options
+  const given = params?.prompt_cache_options
   const asked: object = { comparison_response_id: id, ...given }
   return asked
 }

@@ -212,6 +212,7 @@ export type {
   ProducedResult,
   Reconciliation,
   ToolOptions,
+  UndoneCall,
 } from './tools/tool-options.ts'
 export { ToolRegistry } from './tools/tool-registry.ts'
 export type { CallSubject, Middleware } from './turn/call/middleware.ts'
@@ -272,6 +273,7 @@ export type {
   RegenerateInput,
   ResumeInput,
   TurnInput,
+  UndoInput,
 } from './turn/loop/turn-input.ts'
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
 export type {

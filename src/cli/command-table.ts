@@ -69,6 +69,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/recover.ts')).recover,
   },
   {
+    name: 'undo',
+    summary: 'take back what a call did',
+    load: async () => (await import('./commands/undo.ts')).undo,
+  },
+  {
     name: 'gc',
     summary: 'remove outputs that no record refers to',
     load: async () => (await import('./commands/gc.ts')).gc,

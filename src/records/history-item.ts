@@ -97,6 +97,9 @@ export interface CallItem extends FromResponse, ForOthers, FromStream {
   readonly result?: CallResult
   /** Its `result` is a receipt: it runs in the background, and a message brings its result later. */
   readonly background?: true
+  /** The call that it undoes, and who asked for that. Only the runner makes such a call, and no request shows it. */
+  readonly undoes?: string
+  readonly decidedBy?: string
   /**
    * The payload held only the result: `tool` and `args` are what could be read of it. It settles an
    * earlier call with the same `wire.callId`; without one, an encoder repairs it as a stray.

@@ -62,6 +62,7 @@ const fields = v.strictObject({
   approvedBy: v.optional(approvedByField),
   editOf: v.optional(idField),
   supersedes: v.optional(idField),
+  undoes: v.optional(idField),
   redacted: v.optional(
     v.pipe(
       v.custom<readonly string[]>(isNonEmptyList, 'must be a non-empty array of paths'),

@@ -58,6 +58,7 @@ export class ToolCall
   declare readonly editOf?: string | undefined
   /** The id of the record in doubt that this one settles. */
   declare readonly supersedes?: string | undefined
+  declare readonly undoes?: string | undefined
   /** Paths whose values were removed before storing; the checksum is then not recomputed. */
   declare readonly redacted?: readonly string[] | undefined
   /** When the call was announced. */

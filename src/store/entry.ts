@@ -67,7 +67,7 @@ export interface GateClosing {
 /** How a turn began. */
 export interface TurnStart {
   /** Which method began it. Entries of earlier versions do not say it. */
-  readonly input?: 'run' | 'resume' | 'recover'
+  readonly input?: 'run' | 'resume' | 'recover' | 'undo'
   /** The first turn of the chain that this one continues. */
   readonly continues?: string
   /** What the application passed as `context`. The turns that continue this one have it too. */

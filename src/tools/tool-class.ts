@@ -9,7 +9,7 @@ import type { SpooledArtifactConstructor } from '../spool/artifact.ts'
 import { type Executable, execute } from './execution.ts'
 import type { InputSchema, Validation } from './input-schema.ts'
 import { compileSchema } from './schema-validation.ts'
-import type { ExecutionContext, ToolOutput } from './tool-context.ts'
+import type { ExecutionContext, ToolContext, ToolOutput } from './tool-context.ts'
 import {
   type CollisionPolicy,
   type Effect,
@@ -21,11 +21,24 @@ import {
   refuseStray,
   type ToolOptions,
   toolOptionsSchema,
+  type UndoneCall,
 } from './tool-options.ts'
 
 type Approval<Context> =
   | boolean
   | ((args: unknown, context: PolicyContext<Context>) => boolean | Promise<boolean>)
+
+type Undo<Context> = (
+  call: UndoneCall,
+  context: ToolContext<Context>,
+) => ToolOutput | Promise<ToolOutput>
+
+/** Marks the options of the tool that undoes the calls of another. No model sees such a tool, and its name cannot be given. */
+export const UNDO_OF = Symbol('undo of')
+
+interface InternalOptions {
+  readonly [UNDO_OF]?: true
+}
 
 /** Something a model can call: a name, a description, a schema, and a handler that only `executor` reaches. */
 export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
@@ -39,6 +52,7 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
   readonly trust: TrustTier
   readonly effect: Effect | undefined
   readonly reconcile: ((key: string) => Promise<Reconciliation>) | undefined
+  readonly undo: Undo<Context> | undefined
   readonly timeoutMs: number | undefined
   readonly exclusive: boolean
   readonly repeat: boolean
@@ -61,7 +75,7 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
     // The type of the options is more precise than the schema's "function".
     const given = parsed as unknown as typeof options
     const { jsonSchema, validate } = compileSchema(parsed.inputSchema)
-    this.name = parsed.name
+    this.name = (options as InternalOptions)[UNDO_OF] ? `undo:${parsed.name}` : parsed.name
     this.description = parsed.description
     this.inputSchema = given.inputSchema
     this.jsonSchema = jsonSchema
@@ -70,6 +84,7 @@ export class Tool<S extends InputSchema = InputSchema, Context = unknown> {
     this.trust = parsed.trust
     this.effect = parsed.effect
     this.reconcile = given.reconcile
+    this.undo = given.undo
     this.timeoutMs = parsed.timeoutMs
     this.exclusive = parsed.exclusive
     this.repeat = parsed.repeat

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { brief } from '../core/error/cut-text.ts'
 import { BobbinError } from '../core/error/error.ts'
 import { jsonObjectField, trustField } from '../core/fields.ts'
-import type { PlainObject } from '../core/json/json.ts'
+import type { JsonObject, PlainObject } from '../core/json/json.ts'
 import { nearest } from '../core/options.ts'
 import type { TrustTier } from '../core/trust.ts'
 import {
@@ -39,6 +39,20 @@ export interface PolicyContext<Context = unknown> {
   readonly conversation?: string
   readonly turnId?: string
   readonly toolCallId?: string
+  /** The call that is to be undone, when it is about an undo: the arguments are those of that call. */
+  readonly undoes?: string
+}
+
+/** A settled call, as `undo` gets it: a `ToolCall`. */
+export interface UndoneCall {
+  readonly id: string
+  readonly tool: string
+  readonly args: JsonObject
+  readonly effectiveArgs?: JsonObject | undefined
+  readonly checksum: string
+  /** `ok`, or `in-doubt` if it is unknown whether it took effect. */
+  readonly settlement: string
+  readonly results: unknown
 }
 
 /** The answer of `reconcile` about a call in doubt. */
@@ -80,6 +94,8 @@ export interface ToolOptions<
     | ((args: InferArguments<S>, context: PolicyContext<Context>) => boolean | Promise<boolean>)
   /** Finds out, by idempotency key, whether a call in doubt happened. */
   readonly reconcile?: (key: string) => Promise<Reconciliation<Q & OutputOf<Q>>>
+  /** Takes back what a call did. It runs when a person or the application asks for it, never by itself. */
+  undo?(call: UndoneCall, context: ToolContext<Context>): ToolOutput | Promise<ToolOutput>
   readonly timeoutMs?: number
   /** Runs alone: no other call of the turn runs meanwhile. */
   readonly exclusive?: boolean
@@ -203,6 +219,7 @@ export const toolOptionsSchema = v.strictObject({
     false,
   ),
   reconcile: v.optional(functionField('must be a function of an idempotency key')),
+  undo: v.optional(functionField('must be a function of (call, ctx)')),
   timeoutMs: v.optional(v.pipe(v.number(POSITIVE), v.integer(POSITIVE), v.minValue(1, POSITIVE))),
   exclusive: v.optional(v.boolean('must be a boolean'), false),
   repeat: v.optional(v.boolean('must be a boolean'), true),

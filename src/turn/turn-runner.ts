@@ -17,11 +17,24 @@ import type {
 import { decisionsOf, outputsOf } from './gates/gate-answer.ts'
 import { requireAllowed } from './gates/may-decide.ts'
 import type { TurnOutcome } from './limits/outcome.ts'
-import { checkInput, checkRecover, checkRegenerate, checkResume } from './loop/begin-turn.ts'
+import {
+  checkInput,
+  checkRecover,
+  checkRegenerate,
+  checkResume,
+  checkUndo,
+} from './loop/begin-turn.ts'
 import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
-import type { RecoverInput, RegenerateInput, ResumeInput, TurnInput } from './loop/turn-input.ts'
+import type {
+  RecoverInput,
+  RegenerateInput,
+  ResumeInput,
+  TurnInput,
+  UndoInput,
+} from './loop/turn-input.ts'
+import { undoPlan } from './loop/undo-call.ts'
 import { requirePricesInside } from './nested/agent-tool.ts'
 import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
@@ -151,6 +164,24 @@ export class TurnRunner<Context = unknown> {
       const seed = { ...checkRecover(input), ...place }
       await this.#requireConversation(input.conversation)
       return recoverTurn(this.#scope(input.conversation), seed)
+    })
+  }
+
+  /**
+   * Undoes a call, in a turn of its own that asks no model. A call that cannot be undone is refused with `E_CANNOT_UNDO`.
+   * The next turn tells the model.
+   */
+  undo(input: UndoInput<Context>): TurnHandle {
+    return this.#start(input, async (place) => {
+      const seed = { ...checkUndo(input), ...place, keepsContext: true }
+      await this.#requireConversation(input.conversation)
+      let refused: unknown
+      const plan = undoPlan(input, (error) => {
+        refused = error
+      })
+      const outcome = await runTurn(this.#settings, this.#buses, seed, plan)
+      if (refused !== undefined) throw refused as Error
+      return outcome
     })
   }
 

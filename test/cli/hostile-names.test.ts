@@ -73,6 +73,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['import', `missing${ESCAPES}`],
   ['follow', 'evil'],
   ['stop', 'evil'],
+  ['undo', CALL, '-c', 'evil'],
   ['recover'],
   ['recover', 'evil'],
   ['recover', 'held'],

@@ -56,6 +56,8 @@ export const rootExports: PublicNames = {
     'ErrorAnswer',
     'ExternalToolOptions',
     'ResultAnswer',
+    'UndoInput',
+    'UndoneCall',
     'GivenInput',
     'InputAnswer',
     'InputQuestion',

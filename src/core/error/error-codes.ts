@@ -289,6 +289,11 @@ export interface ErrorData {
    * `gate`: it may be decided, used or expired.
    */
   E_GATE_STATE: { readonly gate: string; readonly state: string; readonly wanted: string }
+  /**
+   * A call cannot be undone: its tool has no `undo`, it was undone already, or it did not take effect. The message says
+   * which; a call of the same tool may put things right.
+   */
+  E_CANNOT_UNDO: { readonly toolCallId: string; readonly reason: string }
   /** A conversation of that name is there already. Choose another name, or delete the old one. */
   E_CONVERSATION_EXISTS: { readonly conversation: string }
   /**

@@ -72,7 +72,7 @@ const callOf = (response: string | undefined) => response !== undefined && { mod
 
 function startContent({ input, continues }: TurnStart): FeedContent {
   // Entries of earlier versions do not say it.
-  const isKnown = input === 'resume' || input === 'recover'
+  const isKnown = input === 'resume' || input === 'recover' || input === 'undo'
   const more = continues !== undefined && { continues }
   return { type: 'turnStart', input: isKnown ? input : 'run', ...more }
 }

@@ -37,7 +37,7 @@ export type FeedContent =
 /** A turn began. */
 export interface FeedTurnStart {
   readonly type: 'turnStart'
-  readonly input: 'run' | 'resume' | 'recover'
+  readonly input: 'run' | 'resume' | 'recover' | 'undo'
   /** The first turn of the chain that this one continues. */
   readonly continues?: string
 }

@@ -1,3 +1,4 @@
+import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { IdSource } from '../../core/ids.ts'
 import type { RunnerStore } from '../../store/store.ts'
@@ -35,6 +36,8 @@ export interface Standing {
 export interface CallScope {
   readonly settings: CallRules
   readonly log: ConversationLog
+  /** Reads records back. */
+  readonly restore: RestoreContext
   /** The tools of this iteration. */
   readonly tools: ToolRegistry
   readonly guard: RepeatGuard

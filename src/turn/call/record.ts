@@ -64,6 +64,7 @@ export function recordOf(scope: CallScope, call: AskedCall, end: CallEnd): ToolC
     ...(approvedBy !== undefined && { approvedBy }),
     ...(editOf !== undefined && { editOf }),
     ...(supersedes !== undefined && { supersedes }),
+    ...(item.undoes !== undefined && { undoes: item.undoes }),
     ...(redacted !== undefined && { redacted }),
     ...(item.wire.api !== 'executor' && { wire: item.wire }),
   }

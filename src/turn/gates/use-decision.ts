@@ -13,6 +13,7 @@ import type { EndStep, NextStep, ReadyCall, RunStep, WaitStep } from '../call/st
 import type { AskedCall } from '../log/call-state.ts'
 import type { Fact } from '../log/fact.ts'
 import { type Approve, decideGate, type GateHolder } from './gate-answer.ts'
+import { toolOf } from './undo-tool.ts'
 
 const STALE =
   'Refused: the tool was removed, or its definition or arguments changed, after this call was approved. It was not run.'
@@ -38,7 +39,7 @@ export async function useDecision(
     return endStep(scope, call, 'denied', denialText(gate), [closing])
   }
   if (call.redacted !== undefined) return refuse(NOT_STORED)
-  const tool = scope.tools.get(call.item.tool)
+  const tool = await toolOf(scope, call)
   const isBound = context?.['checksum'] === call.checksum
   if (tool === undefined || !isBound || gateDigest(tool, args) !== digest) return refuse(STALE)
   if (decision?.verdict === 'edited') {

@@ -44,6 +44,7 @@ export class LogState {
   /** What the last `run` and the turns that continue it have spent. */
   spent = { tokens: 0, cost: 0 }
   #unrecorded: TrustTier | undefined
+  #isUndo = false
   /** The entry that was applied last. */
   #seq = 0
   /** Where the taint fell, and to what. There are as many steps as tiers at most. */
@@ -62,7 +63,7 @@ export class LogState {
   }
 
   #apply(fact: Fact): void {
-    this.end = nextEnd(this.end, fact)
+    this.#follow(fact)
     switch (fact.kind) {
       case 'message':
         for (const { trustTier } of fact.message.attachments) this.#lower(trustTier)
@@ -121,6 +122,13 @@ export class LogState {
   /** The last message of a user that counts. */
   get lastMessage(): Message | undefined {
     return this.#asked.at(-1)?.message
+  }
+
+  /** An undo is a turn beside the others: what they left to do stays. */
+  #follow(fact: Fact): void {
+    if (fact.kind === 'turn-start') this.#isUndo = fact.start.input === 'undo'
+    if (!this.#isUndo) this.end = nextEnd(this.end, fact)
+    if (fact.kind === 'turn-end') this.#isUndo = false
   }
 
   /** Counts content that is in no fact: memories and retrievables, and what the outer turn has seen. */
@@ -252,7 +260,7 @@ export class LogState {
     for (const tier of mediaTiers(record)) this.#lower(tier)
     this.#lower(record.trust)
     // A record that supersedes another is about the same call.
-    const isAsked = record.executedBy !== 'provider' && record.supersedes === undefined
+    const isAsked = record.executedBy !== 'provider' && !record.supersedes && !record.undoes
     if (isAsked) this.recent.push(record.checksum)
   }
 }

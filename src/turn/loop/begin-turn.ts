@@ -8,7 +8,13 @@ import { askStore } from '../limits/failure.ts'
 import type { TurnWishes } from './open-turn.ts'
 import { outputShape } from './structured-output.ts'
 import type { Turn } from './turn.ts'
-import type { RecoverInput, RegenerateInput, ResumeInput, TurnInput } from './turn-input.ts'
+import type {
+  RecoverInput,
+  RegenerateInput,
+  ResumeInput,
+  TurnInput,
+  UndoInput,
+} from './turn-input.ts'
 
 /** Checks the input of `run` before anything happens, and gives the seed of its turn. */
 export function checkInput(input: TurnInput): TurnWishes {
@@ -103,17 +109,31 @@ export function checkRecover(input: RecoverInput): TurnWishes {
   return conversationSeed(input)
 }
 
-function conversationSeed(input: RecoverInput | ResumeInput): TurnWishes {
+/** Checks the input of `undo`. */
+export function checkUndo(input: UndoInput): TurnWishes {
+  requireInput(input, ['toolCallId', 'decidedBy', 'context'], [])
+  const { toolCallId, decidedBy, context } = input
+  if (typeof toolCallId !== 'string' || toolCallId === '') {
+    throw invalid('toolCallId', 'must name a call')
+  }
+  if (typeof decidedBy !== 'string' || decidedBy === '') {
+    throw invalid('decidedBy', 'must say who asked for it')
+  }
+  const seed = conversationSeed(input)
+  return { ...seed, ...(context !== undefined && { context: checkedContext(context) }) }
+}
+
+function conversationSeed(input: RecoverInput | ResumeInput | UndoInput): TurnWishes {
   if (typeof input.conversation !== 'string') throw invalid('conversation', 'must be a string')
   return seedOf(input)
 }
 
 /** Refuses unknown members: otherwise a turn would run without what the caller asked for. */
-function requireInput(input: unknown, own: readonly string[]): void {
+function requireInput(input: unknown, own: readonly string[], more = ['output']): void {
   if (typeof input !== 'object' || input === null) {
     throw invalid('', 'must be an object, such as `{ message }`')
   }
-  const names = ['conversation', ...own, 'output', 'signal']
+  const names = ['conversation', ...own, ...more, 'signal']
   const stray = Object.keys(input).find((name) => !names.includes(name))
   if (stray === undefined) return
   const wayOut = FOREIGN_INPUT[stray] ?? `use ${names.map((name) => `\`${name}\``).join(', ')}`
@@ -130,8 +150,10 @@ const FOREIGN_INPUT: Readonly<Record<string, string | undefined>> = {
   abortSignal: 'pass `signal`',
 }
 
+type AnyInput = TurnInput | RecoverInput | ResumeInput | RegenerateInput | UndoInput
+
 /** Checks what all inputs share. An error after the lease was taken would leave the conversation locked. */
-function seedOf(input: TurnInput | RecoverInput | ResumeInput | RegenerateInput): TurnWishes {
+function seedOf(input: AnyInput): TurnWishes {
   const { signal, output, force } = input as Partial<TurnInput & RecoverInput>
   if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
     throw invalid('signal', 'must be an AbortSignal, such as `controller.signal`, or be left out')

@@ -216,7 +216,8 @@ async function turnOn(
     }
   }
   const gates = lease.created ? [] : await store.openGates(id)
-  const context = parent ? parent.context : way === 'run' ? ownContext(seed, state) : state.context
+  const hasOwn = way === 'run' || way === 'undo'
+  const context = parent ? parent.context : hasOwn ? ownContext(seed, state) : state.context
   const { fault, ...setup } = await setUp(
     given,
     { context, conversation: id, turnId },
@@ -227,7 +228,7 @@ async function turnOn(
   await history.render()
   isRead = true
   if (parent !== undefined) state.seeUnrecorded(parent.taint)
-  const used = way === 'run' ? UNUSED : chain.use
+  const used = way === 'run' || way === 'undo' ? UNUSED : chain.use
   interruption.spend(used.timeMs)
   // From here on, followers get the facts of this turn only.
   const { limits } = settings
@@ -293,6 +294,7 @@ async function turnOn(
   const turn: Turn = {
     settings,
     log,
+    restore,
     request,
     prefix,
     output: scrubbed,

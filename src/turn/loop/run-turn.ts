@@ -32,9 +32,11 @@ import { NO_USAGE } from './turn-tally.ts'
 
 /** The difference between `run`, `resume` and `recover`. */
 export interface TurnPlan {
-  readonly way: 'run' | 'resume' | 'recover'
+  readonly way: 'run' | 'resume' | 'recover' | 'undo'
   /** Runs before the dispatch: adds the user's message. */
   readonly begin?: (turn: Turn) => Promise<void>
+  /** Runs instead of everything else: the turn asks no model. */
+  readonly instead?: (turn: Turn) => Promise<DispatchEnd>
   /** Receives the turn when it has ended. */
   readonly onEnd?: (turn: Turn) => void
 }
@@ -130,7 +132,7 @@ async function turnOutcome(turn: Turn, seed: TurnSeed, plan: TurnPlan): Promise<
       gates = await askStore(() => settings.store.openGates(turn.log.id))
     return worked
   })
-  if (turn.interruption.signal.aborted) await leaveSafely(turn)
+  if (turn.interruption.signal.aborted && plan.way !== 'undo') await leaveSafely(turn)
   const checked = await checkedOutput(end, seed.output, turn.interruption)
   const partial = partialMessages(turn, checked)
   const told = withPartial(checked, partial)
@@ -153,7 +155,7 @@ async function leaveSafely(turn: Turn): Promise<void> {
 /** A turn does not end while background calls run, however its work ended. */
 async function workToEnd(turn: Turn, plan: TurnPlan): Promise<DispatchEnd> {
   try {
-    return await work(turn, plan)
+    return await (plan.instead?.(turn) ?? work(turn, plan))
   } finally {
     await turn.background.ended()
   }

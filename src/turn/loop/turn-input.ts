@@ -80,3 +80,16 @@ export interface RegenerateInput<S extends OutputSchema = OutputSchema, Context 
   /** Aborts the turn; `null` means no signal, as for `fetch`. */
   readonly signal?: AbortSignal | null
 }
+
+/** The input of `undo`. */
+export interface UndoInput<Context = unknown> {
+  readonly conversation: string
+  /** The call to undo: `ToolCall.id`. */
+  readonly toolCallId: string
+  /** Who asked for it; authorising them is the application's job. */
+  readonly decidedBy: string
+  /** For `undo` and `approval` of the tool; that of the last `run` unless given. */
+  readonly context?: Context
+  /** Aborts the turn; `null` means no signal, as for `fetch`. */
+  readonly signal?: AbortSignal | null
+}

@@ -1,4 +1,10 @@
-import type { CallItem, HistoryItem, ProviderGate } from '../../records/history-item.ts'
+import { foreignForm } from '../../model/wire/foreign-text.ts'
+import type {
+  CallItem,
+  HistoryItem,
+  OpenCallItem,
+  ProviderGate,
+} from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import type { Thought } from '../../records/thought.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
@@ -17,7 +23,7 @@ export type Place = Placed &
         /** The id under which it runs in the background. */
         startedAs?: string
       }
-    /** The result of a background call. */
+    /** The result of a background call or of an undo. */
     | { readonly is: 'result'; readonly record: ToolCall }
   )
 
@@ -71,4 +77,31 @@ export function thoughtItem({ content, providerData, response }: Thought): Histo
     ...(providerData && { providerData }),
     ...(response !== undefined && { response }),
   }
+}
+
+/** Settlements of calls that did not start. */
+export const UNCHANGED: ReadonlySet<string> = new Set([
+  'denied',
+  'refused',
+  'edited',
+  'abandoned',
+  'aborted',
+])
+
+/** A receipt whose result is not shown: no summary covers one without the other. */
+export const NOT_SHOWN = Number.MAX_SAFE_INTEGER
+
+/** Replaces the content of a list that others hold. */
+export function replace<T>(list: T[], content: readonly T[]): void {
+  list.length = 0
+  for (const one of content) list.push(one)
+}
+
+/** The provider of a call gets its own form back. Every other provider gets text in envelopes. */
+export function withForeign<Call extends CallItem | OpenCallItem>(
+  key: Uint8Array,
+  call: Call,
+): Call {
+  if (call.executedBy !== 'provider') return call
+  return { ...call, foreign: foreignForm(key, call) }
 }

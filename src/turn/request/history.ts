@@ -1,5 +1,4 @@
-import { foreignForm } from '../../model/wire/foreign-text.ts'
-import type { CallItem, CallResult, HistoryItem, OpenCallItem } from '../../records/history-item.ts'
+import type { CallItem, CallResult, HistoryItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import {
@@ -12,18 +11,22 @@ import {
 } from '../../store/entry.ts'
 import { type AskedCall, shownId } from '../log/call-state.ts'
 import { backgroundResultIn, type Fact, OWN_WIRE } from '../log/fact.ts'
-import { backgroundMessage, receipt } from './background-text.ts'
 import {
   callOf,
   isContext,
   isPartial,
   isUsers,
+  NOT_SHOWN,
   type Origin,
   type Place,
   type Placed,
   providerDecision,
+  replace,
   thoughtItem,
+  UNCHANGED,
+  withForeign,
 } from './history-place.ts'
+import { laterMessage, receipt } from './later-text.ts'
 import type { Presentation } from './presentation.ts'
 import { editNote } from './presentation.ts'
 
@@ -275,7 +278,7 @@ export class History {
     if (place.is === 'item') return place.item
     if (place.is === 'message') return this.#presentation.message(place.message)
     if (place.is === 'result') {
-      return backgroundMessage(place.record, (await this.#renderRecord(place.record)).parts)
+      return laterMessage(place.record, (await this.#renderRecord(place.record)).parts)
     }
     const { item, note, startedAs } = place
     if (startedAs !== undefined) return { ...receipt(startedAs, note), ...item }
@@ -303,13 +306,14 @@ export class History {
   }
 
   #placeCall({ item }: AskedCall): void {
+    if (item.undoes !== undefined) return
     this.#byCall.set(item.id, this.#places.length)
     this.#places.push({ is: 'call', item, ...this.#here() })
   }
 
   #placeItem(id: string, item: HistoryItem): Place {
     const isCall = item.type === 'call' || item.type === 'openCall'
-    const shown = isCall ? this.#withForeign({ ...item, id }) : item
+    const shown = isCall ? withForeign(this.#presentation.key, { ...item, id }) : item
     const place: Place = { is: 'item', item: shown, ...this.#here() }
     if (item.type === 'message' && item.context && this.endsInMessage) {
       // Context stands before the message of its turn, so that requests only grow.
@@ -323,14 +327,13 @@ export class History {
     return place
   }
 
-  /** The provider of a call gets its own form back. Every other provider gets text in envelopes. */
-  #withForeign<Call extends CallItem | OpenCallItem>(call: Call): Call {
-    if (call.executedBy !== 'provider') return call
-    return { ...call, foreign: foreignForm(this.#presentation.key, call) }
-  }
-
   /** A record without an item, as in an imported conversation, gets its place where it settled. */
   #placeRecord(record: ToolCall): void {
+    if (record.undoes !== undefined) {
+      // The model never sees the call of an undo, and is told only of one that may have changed something.
+      if (!UNCHANGED.has(record.settlement)) this.#placeResult(record)
+      return
+    }
     const id = shownId(record)
     if (this.#rewound.has(id)) return
     const at = this.#byCall.get(id)
@@ -339,7 +342,12 @@ export class History {
       const executedBy = record.executedBy === 'provider' ? 'provider' : 'runner'
       this.#byCall.set(id, this.#places.length)
       const item: CallItem = { type: 'call', id, tool, args, wire, executedBy }
-      this.#places.push({ is: 'call', item: this.#withForeign(item), record, ...this.#here() })
+      this.#places.push({
+        is: 'call',
+        item: withForeign(this.#presentation.key, item),
+        record,
+        ...this.#here(),
+      })
       return
     }
     const place = this.#places[at] as Place
@@ -387,13 +395,4 @@ export class History {
     place.last = this.#seq
     this.#changed.add(at)
   }
-}
-
-/** A receipt whose result is not shown: no summary covers one without the other. */
-const NOT_SHOWN = Number.MAX_SAFE_INTEGER
-
-/** Replaces the content of a list that others hold. */
-function replace<T>(list: T[], content: readonly T[]): void {
-  list.length = 0
-  for (const one of content) list.push(one)
 }

@@ -126,7 +126,7 @@ export class VisibleCalls {
   }
 
   #add(record: ToolCall, seq: number): void {
-    if (this.#hidden.has(shownId(record))) return
+    if (this.#hidden.has(shownId(record)) || record.undoes !== undefined) return
     this.#placeOf(shownId(record), seq)
     this.#insert(this.#shown, record)
     // Answers of artifact tools do not count, so that a long search never pushes out its own subject.

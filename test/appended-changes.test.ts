@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { memoryStore } from '../src/store/memory/memory-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { loopbackProvider } from '../src/testing/index.ts'
+import type { SummaryRequest } from '../src/turn/compact/compaction.ts'
 import type { RunnerOptions } from '../src/turn/options/option-table.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { requestOf, wire } from '../src/wire/index.ts'
@@ -10,7 +11,7 @@ import { sampleTool } from './turn-samples.ts'
 import { samplesOf } from './wire/provider-samples.ts'
 
 type Json = Record<string, unknown>
-type Setup = Pick<RunnerOptions, 'tools' | 'instructions' | 'budget'>
+type Setup = Pick<RunnerOptions, 'tools' | 'instructions' | 'budget' | 'compact'>
 
 const look = sampleTool('look', () => 'seen')
 const other = sampleTool('other', () => 'other')
@@ -133,6 +134,35 @@ describe('changed tools and instructions over anthropic-messages', () => {
     await expectProven(store, bodies)
   })
 })
+
+describe.each(['anthropic-messages', 'bedrock-converse', 'openai-responses'])(
+  'changed tools and instructions over %s',
+  (api) => {
+    it('hold where a summary covers some of the changes', async () => {
+      const covered: string[] = []
+      const summarise = ({ items }: SummaryRequest) => {
+        covered.push(JSON.stringify(items))
+        return 'So far.'
+      }
+      const wishes = ['brief', 'long', 'kind', 'brief', 'long', 'long', 'kind']
+      const setups = wishes.map((wish, turn) => ({
+        tools: turn % 2 === 0 ? [long, look] : [long, look, other],
+        instructions: `Be ${wish}.`,
+        compact: { at: 7_000, keepTurns: 2, summarise },
+      }))
+      const { bodies, store } = await play(api, setups, 'long')
+      expect(covered.length).toBeGreaterThan(1)
+      // What the developer says is not summarised.
+      expect(covered.join()).not.toContain('Be ')
+      for (const [at, body] of bodies.entries()) {
+        const wish = `Be ${wishes[at >> 1]}.`
+        const told = JSON.stringify(body).match(/Be \w+\./g)
+        expect(told).toContain(wish)
+      }
+      await expectProven(store, bodies)
+    })
+  },
+)
 
 describe('changed tools and instructions over openai-responses', () => {
   it('are appended, and a tool that is gone is a break', async () => {

@@ -1,10 +1,13 @@
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
+import type { Model } from '../model/model.ts'
 import { ToolCall } from '../records/tool-call.ts'
 import type { GateRequest } from '../store/gate.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { Tool } from '../tools/tool.ts'
 import type { ToolContext } from '../tools/tool-context.ts'
+import type { Compaction } from './compact/compaction.ts'
+import { modelSummary } from './compact/model-summary.ts'
 import type { ObservedEvents } from './events/turn-events.ts'
 import type { Executor } from './executor/executor.ts'
 import type { Approve, GateAnswer } from './gates/gate-answer.ts'
@@ -111,3 +114,13 @@ const typed = new Tool({
   handler: ({ cause }, ctx: ToolContext<{ readonly user: string }>) => cause + ctx.context.user,
 })
 expectTypeOf(typed).toExtend<typeof looks>()
+
+// A summary may depend on the context, and one of a model fits every runner.
+declare const writer: Model
+const executor: Executor = async () => ({ answer: '' })
+const compact: Compaction<{ readonly user: string }> = {
+  at: 1,
+  summarise: ({ context }) => context.user,
+}
+new TurnRunner({ executor, tools: [looks], compact })
+new TurnRunner({ executor, tools: [looks], compact: { at: 1, summarise: modelSummary(writer) } })

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { RestoreContext } from '../../src/artifacts/restore-artifact.ts'
 import { memorySpool } from '../../src/spool/memory-spool.ts'
+import type { Entry, Summary } from '../../src/store/entry.ts'
 import type { Store } from '../../src/store/store.ts'
 import { envelopeKey } from '../../src/text/envelope-key.ts'
 import { ConversationLog } from '../../src/turn/log/conversation-log.ts'
@@ -61,10 +63,12 @@ export async function judgeFold(
       return history
     }) as [History, History]
     const spool = resultSpool(store, store.spool ?? memorySpool())
+    const entries: Entry[] = []
     for await (const entry of store.entries(id)) {
       const facts = [factOf(entry, { spool })]
       state.apply(facts, entry.seq)
       read.apply(facts, entry.seq)
+      entries.push(entry)
     }
     // What a turn has seen is stored with its first response: before that, nothing rests on it.
     state.seeUnrecorded(log.state.unrecorded ?? 'developer')
@@ -77,8 +81,33 @@ export async function judgeFold(
     const [shown, shownAgain] = [live, read].map(shownBy)
     const isSame = isDeepStrictEqual(shown, shownAgain)
     ledger.check(isSame, `${id}: shown ${show(shown)}, after a restart ${show(shownAgain)}`)
+    const summary = entries.findLast((entry) => entry.kind === 'summary')
+    if (summary === undefined) continue
+    const late = new History(presentationOf(envelopeKey(secret, id)), () => {})
+    readBehind(late, summary.data, entries, { spool })
+    await late.render()
+    const shownLate = shownBy(late)
+    const isSameLate = isDeepStrictEqual(shown, shownLate)
+    ledger.check(isSameLate, `${id}: shown ${show(shown)}, read late ${show(shownLate)}`)
   }
   forgetFolds(conversation)
+}
+
+/** Reads a log from the end of what its last summary covers. */
+function readBehind(
+  history: History,
+  summary: Summary,
+  entries: readonly Entry[],
+  restore: RestoreContext,
+): void {
+  const kept = (summary.keeps ?? []).flatMap((seq) => {
+    const fact = factOf(entries[seq - 1] as Entry, restore)
+    return fact.kind === 'message' ? [{ message: fact.message, seq }] : []
+  })
+  history.beginBehind(summary, kept)
+  for (const entry of entries.slice(summary.upTo)) {
+    history.apply([factOf(entry, restore)], entry.seq)
+  }
 }
 
 const isOf = (id: string, conversation: string) =>
@@ -103,7 +132,8 @@ const stateText = ({ open, records, shown, taint, recent, end, doubts }: LogStat
 
 /** Arguments as text: the order of their keys goes into requests. */
 const shownBy = (history: History) => ({
-  handles: [...history.handles],
+  handles: [...history.handles].sort(),
+  base: history.base,
   items: history.items.map((item, at) => ({
     ...(plain(item) as object),
     isDropped: history.isDropped(at),

@@ -63,7 +63,9 @@ export function chooseCut(request: CutRequest): Cut | undefined {
     place: request.base + place,
     upTo: covered.reduce((latest, { last }) => Math.max(latest, last), 0),
     keeps: keptBefore(place).map((message) => origins[message]?.first ?? 0),
-    items: items.slice(first, place).flatMap((item) => shown.get(item)?.item ?? []),
+    items: items
+      .slice(first, place)
+      .flatMap((item) => (isSetUp(item) ? [] : (shown.get(item)?.item ?? []))),
     tokens: before(place),
   }
 }
@@ -148,6 +150,9 @@ function bordersOf({ items, origins, hasSummary }: CutRequest): number[] {
   }
   return borders
 }
+
+/** Whether it tells of changed tools and instructions: later requests have them anyway. */
+const isSetUp = (item: HistoryItem) => item.type === 'message' && item.change !== undefined
 
 /** Whether the user or the runner said it: an answer follows. */
 const isSaid = (item: HistoryItem) => item.type === 'message' && item.role !== 'assistant'

@@ -1,4 +1,4 @@
-// Long conversations: what it takes to come back to one, and what a durable call costs. Each reopening is a process of
+// Long conversations: what it takes to come back to one or to fork it, and what a durable call costs. Each reopening is a process of
 // its own that ends after one turn. `LARGE=1` adds 100,000 calls.
 import { fork, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -118,9 +118,35 @@ async function measureDurableCall() {
   target('a durable call takes at most 1 ms', p50 <= 1, `${p50.toFixed(3)} ms`)
 }
 
+async function measureForking(url) {
+  const calls = 10_000
+  const rows = [[`Forking ${calls.toLocaleString('en')} calls`, 'ms', 'ms of CPU']]
+  for (const [name, whereOf] of Object.entries(STORES)) {
+    const { store, close } = await openStore(await whereOf(calls, url))
+    const [ms, cpuMs] = [[], []]
+    for (let round = 0; round < ROUNDS; round++) {
+      const [cpu, start] = [process.cpuUsage(), performance.now()]
+      const { id } = await store.fork('c')
+      ms.push(performance.now() - start)
+      const { user, system } = process.cpuUsage(cpu)
+      cpuMs.push((user + system) / 1000)
+      await store.delete(id)
+    }
+    await close()
+    rows.push([name, median(ms).toFixed(0), median(cpuMs).toFixed(0)])
+    if (name === 'SQLite') {
+      const what = `forking ${calls.toLocaleString('en')} calls on SQLite takes at most 1.5 s`
+      target(what, median(ms) <= 1500, `${median(ms).toFixed(0)} ms`)
+    }
+  }
+  console.log('')
+  printTable(rows)
+}
+
 const server = await startServer()
 try {
   await measureReopening(server.url)
+  await measureForking(server.url)
   await measureDurableCall()
 } finally {
   await server.remove()

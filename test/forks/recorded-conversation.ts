@@ -70,10 +70,38 @@ const clerk = () =>
     },
   })
 
-/** The tools that the conversation was made with. */
-export const recordedTools = () => [look, pay, clerk()]
+const slow = new Tool({
+  name: 'slow',
+  description: 'Takes its time.',
+  inputSchema,
+  effect: 'read',
+  background: true,
+  handler: ({ n }) => `slowly ${n}`,
+})
+const send = new Tool({
+  name: 'send',
+  description: 'Sends.',
+  inputSchema,
+  effect: 'write',
+  trust: 'first-party',
+  approval: () => true,
+  handler: ({ n }) => `sent ${n}`,
+})
+const browse = new Tool({
+  name: 'browse',
+  description: 'Runs in a browser.',
+  inputSchema,
+  effect: 'read',
+  external: true,
+})
 
-/** Turns with parallel calls, a sub-agent, a provider's calls, and gates that are approved, denied and left open. */
+/** The tools that the conversation was made with. */
+export const recordedTools = () => [look, pay, send, clerk(), slow, browse]
+
+/**
+ * Turns with parallel calls, a sub-agent, a provider's calls, a background and an external call, a standing approval, a
+ * rewind, a summary, and gates that are approved, denied and left open.
+ */
 export async function recordConversation(store: Store, conversation: string): Promise<void> {
   const tools = recordedTools()
   const runner = (...steps: (readonly ScriptedPart[])[]) =>
@@ -100,10 +128,38 @@ export async function recordConversation(store: Store, conversation: string): Pr
   await decide(true, [{ text: 'Paid.' }])
   await runner([{ call: 'pay', args: { n: 5 }, id: 'f' }]).run({ conversation, message: 'More.' })
   await decide(false, [{ text: 'Not paid.' }])
+  await runner([{ call: 'send', args: { n: 1 }, id: 'k' }]).run({ conversation, message: 'Send.' })
+  const [first] = await store.openGates(conversation)
+  const granted = { for: 'conversation', args: {}, tainted: true } as const
+  const standing = { gate: first?.id ?? '', approve: true, decidedBy: 'ada', grant: granted }
+  await runner([{ call: 'send', args: { n: 2 }, id: 'l' }], [{ text: 'Sent twice.' }]).resume({
+    conversation,
+    decisions: [standing],
+  })
+  await runner([{ text: 'Sent, in other words.' }]).regenerate({ conversation, redoEffects: true })
   await runner(
     [{ item: searched }, { text: 'Found.' }, { call: 'look', args: { n: 6 }, id: 'g' }],
     [{ item: asking }],
   ).run({ conversation, message: 'Search.' })
   await decide(true, [{ item: done }, { text: 'Deleted.' }])
+  await runner(
+    [{ call: 'slow', args: { n: 8 }, id: 'i' }],
+    [{ text: 'It takes its time.' }],
+    [{ text: 'Now it is there.' }],
+  ).run({ conversation, message: 'Slowly.' })
+  await runner([{ call: 'browse', args: { n: 9 }, id: 'j' }]).run({
+    conversation,
+    message: 'Browse.',
+  })
+  const [gate] = await store.openGates(conversation)
+  const decision = { gate: gate?.id ?? '', decidedBy: 'page', result: 'a page' }
+  await runner([{ text: 'Browsed.' }]).resume({ conversation, decisions: [decision] })
+  const compact = { at: 10, keepTurns: 1, summarise: () => 'They looked, paid and searched.' }
+  await new TurnRunner({ store, tools, model: scriptedModel([[{ text: 'Short.' }]]), compact }).run(
+    {
+      conversation,
+      message: 'Sum up.',
+    },
+  )
   await runner([{ call: 'pay', args: { n: 7 }, id: 'h' }]).run({ conversation, message: 'Again.' })
 }

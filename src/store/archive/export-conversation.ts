@@ -3,11 +3,11 @@ import type { Clock } from '../../core/clock.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { spoolNotFound } from '../../spool/spool-errors.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
-import type { Entry, EntryOf, NewEntry, Summary } from '../entry.ts'
+import type { Entry } from '../entry.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { storedGate } from '../rows/gate-form.ts'
-import { itemMessage } from '../rows/item-message.ts'
 import type { Store } from '../store.ts'
+import { type Travelling, travelling } from './travelling-entry.ts'
 
 /** The version of the file; readers accept this and every earlier one. */
 export const EXPORT_VERSION = 1
@@ -86,33 +86,6 @@ async function* artifactLines(
   for (let at = 0; at < byteLength; at += CHUNK_BYTES) {
     yield line({ chunk: bytesToBase64(await reader.read(at, at + CHUNK_BYTES)) })
   }
-}
-
-type Travelling = Entry | (NewEntry & Pick<Entry, 'v' | 'time' | 'redacted'>)
-
-/** The entry if it can travel. Requests to models count places of a history that is not exported whole. */
-function travelling(entry: Entry, leftOut: readonly number[]): Travelling | undefined {
-  if (entry.kind === 'model-call') return undefined
-  if (entry.kind === 'summary') return { ...entry, data: renumbered(entry.data, leftOut) }
-  return entry.kind === 'history-item' ? plainMessage(entry) : entry
-}
-
-/** A summary that counts entries as the file does. Its place is that of a history which is not exported whole. */
-function renumbered(data: Summary, leftOut: readonly number[]): Summary {
-  const { place: _, ...summary } = data
-  const inFile = (seq: number) => {
-    const after = leftOut.findIndex((left) => left > seq)
-    return seq - (after === -1 ? leftOut.length : after)
-  }
-  const keeps = summary.keeps && { keeps: summary.keeps.map(inFile) }
-  return { ...summary, upTo: inFile(summary.upTo), ...keeps }
-}
-
-/** Exports a message as plain text. */
-function plainMessage(entry: EntryOf<'history-item'>): Travelling | undefined {
-  const { v, turnId, time } = entry
-  const message = itemMessage(entry)
-  return message && { v, kind: 'message', turnId, time, data: message.toJSON() }
 }
 
 /** Leaves out opaque state, which only its provider may see again. */

@@ -7,12 +7,13 @@ import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
 import { Message } from '../../records/message.ts'
 import { SETTLEMENTS } from '../../records/tool-call.ts'
 import { escapeTagName } from '../../text/tag-name.ts'
-import { CALL_NOTE, IMPORTED_KEY, type NewEntry } from '../entry.ts'
+import { CALL_NOTE, IMPORTED_KEY, type ModelCall, type NewEntry } from '../entry.ts'
 import { assertNewEntry, isKnownVersion } from '../rows/entry-text.ts'
 import { restoredGate } from '../rows/gate-form.ts'
 import type { ExportedEntry } from './export-conversation.ts'
 import type { ImportLines } from './import-lines.ts'
 import { assertReadable, isTime } from './readable-entry.ts'
+import { travellingCall } from './travelling-entry.ts'
 
 /** Checks an entry that a stranger may have written, and takes away what it must not claim. */
 export function importedEntry(
@@ -32,7 +33,7 @@ export function importedEntry(
     if (isBobbinError(error)) throw lines.invalid(`has a wrong field: ${error.message}`)
     throw error
   }
-  if (kind === 'history-item' || kind === 'model-call')
+  if (kind === 'history-item')
     throw lines.invalid('holds what belongs to a provider, which cannot travel')
   const { providerData: _, ...data } = json.data as unknown as Record<string, JsonValue>
   // A file must not say on whose behalf handlers run.
@@ -63,7 +64,9 @@ export function importedEntry(
     throw lines.invalid(`cannot be read back as a ${kind}: ${thrownText(error).replace(/\.$/, '')}`)
   }
   if (kind === 'message') disarm(data)
-  return { v, kind, turnId, time, data, ...(redacted && { redacted }) }
+  // A file must not name blobs of this store, nor hide parts of a history.
+  const own = kind === 'model-call' ? travellingCall(data as unknown as ModelCall) : data
+  return { v, kind, turnId, time, data: own, ...(redacted && { redacted }) }
 }
 
 const IMPORTED_NOTE = 'IMPORTED_NOTE'

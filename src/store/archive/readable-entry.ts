@@ -68,9 +68,35 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
     must('calls', isListOf(calls, isText), 'must be a list of at most 64 ids')
     const areEntries = keeps === undefined || isListOf(keeps, isCount)
     must('keeps', areEntries, 'must be a list of at most 64 entries')
-    const counts = usage === undefined ? [] : isObject(usage) ? Object.values(usage) : [null]
-    must('usage', counts.every(isAmount), 'must be an object of numbers')
+    mustBeUsage(usage)
     must('cost', cost === undefined || isAmount(cost), 'must be a number')
+  },
+  'model-call': (data) => {
+    const { iteration, attempt, digests, error, fallback, usage, cost, upTo } = data
+    must('iteration', isCount(iteration), 'must be a number from 1 on')
+    must('attempt', attempt === undefined || isCount(attempt), 'must be a number from 1 on')
+    for (const name of ['api', 'provider', 'model', 'finish'] as const) {
+      must(name, data[name] === undefined || isText(data[name]), 'must be a string')
+    }
+    for (const name of ['startedAt', 'firstTokenAt', 'endedAt'] as const) {
+      must(name, data[name] === undefined || isTime(data[name]), 'must be a time')
+    }
+    must('adapter', ['undefined', 'string', 'number'].includes(typeof data['adapter']), 'is wrong')
+    must('error', error === undefined || isError(error), 'must have a `message`')
+    if (fallback !== undefined) {
+      const { api, provider, model, error: why } = (fallback ?? {}) as Data
+      must('fallback', [api, provider, model].every(isText) && isError(why), 'must name a model')
+    }
+    must('digests', isObject(digests), 'must be an object')
+    const { request } = digests as Data
+    must('digests.request', request === undefined || isDigest(request), 'must be a digest')
+    mustBeUsage(usage)
+    must('cost', cost === undefined || isAmount(cost), 'must be a number')
+    must(
+      'upTo',
+      upTo === undefined || upTo === 0 || isCount(upTo),
+      'must be the number of an entry',
+    )
   },
   rewind: ({ toTurnId, message }) => {
     mustBeText('toTurnId', toTurnId)
@@ -92,6 +118,18 @@ const isAmount = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0
 const isListOf = (value: unknown, is: (one: unknown) => boolean): boolean =>
   Array.isArray(value) && value.length <= MAX_LISTED && value.every(is)
+
+const isDigest = (value: unknown) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+const isError = (value: unknown): boolean => {
+  const { code, message } = (isObject(value) ? value : {}) as Data
+  return isText(message) && (code === undefined || isText(code))
+}
+
+/** Limits count what was used. */
+function mustBeUsage(usage: unknown): void {
+  const counts = usage === undefined ? [] : isObject(usage) ? Object.values(usage) : [null]
+  must('usage', counts.every(isAmount), 'must be an object of numbers')
+}
 
 /** Whether a number is a time that a date can have. */
 export const isTime = (value: unknown): boolean =>

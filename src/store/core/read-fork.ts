@@ -8,7 +8,7 @@ import { decodeGate, encodeGate } from '../rows/gate-row.ts'
 import { SealTrail } from '../rows/seal-trail.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
 import { memberOf } from '../rows/store-input.ts'
-import type { ConversationRow, EntryRow, GateRow } from '../rows/store-rows.ts'
+import type { ConversationRow, EntryText, GateRow } from '../rows/store-rows.ts'
 import { invalidInput, notFound, storeCorrupt } from '../store-errors.ts'
 import { ForkCut } from './fork-cut.ts'
 import { conversationInside } from './nested-conversations.ts'
@@ -52,12 +52,12 @@ export async function readFork(
   }
   requireSeal(trail.begin())
   for (let next = 1; ; next += PAGE) {
-    const rows = await driver.rows(row.id, next, PAGE)
+    const rows = await driver.texts(row.id, next, PAGE)
     for (const stored of rows) {
       const entry = decodeEntry(row.id, stored)
       if (cut.isCleanBefore(entry)) part.keep()
       if (isBehind(entry)) return part
-      requireSeal(trail.see(stored, stored.digest))
+      requireSeal(trail.see({ ...stored, kind: entry.kind }, stored.digest))
       cut.take(entry)
       part.take(entry, stored)
     }
@@ -108,7 +108,7 @@ class PartReader implements ForkedPart {
   readonly #references = new Set<string>()
   readonly #inside = new Set<string>()
   readonly gates = new Set<string>()
-  #waiting: { readonly entry: Entry; readonly row: EntryRow }[] = []
+  #waiting: { readonly entry: Entry; readonly row: EntryText }[] = []
 
   get references(): readonly string[] {
     return [...this.#references]
@@ -118,7 +118,7 @@ class PartReader implements ForkedPart {
     return [...this.#inside]
   }
 
-  take(entry: Entry, row: EntryRow): void {
+  take(entry: Entry, row: EntryText): void {
     this.#waiting.push({ entry, row })
   }
 
@@ -128,7 +128,7 @@ class PartReader implements ForkedPart {
     this.#waiting = []
   }
 
-  #keep(entry: Entry, { seq, digest, seal }: EntryRow): void {
+  #keep(entry: Entry, { seq, digest, seal }: EntryText): void {
     this.length = seq
     this.digest = digest
     this.sealed.push(digest)

@@ -14,7 +14,7 @@ export class SealTrail {
   readonly seals: string[] = []
   /** The last entry that a seal covers. */
   sealedSeq = 0
-  /** The last seal of a turn that is not a fork's own, and since when everything is in no own seal. */
+  /** The digests, and in what was copied also the seals, since the last seal of this conversation. */
   #unsealed: string[] = []
   readonly #row: ConversationRow
   readonly #key: Uint8Array | undefined
@@ -71,10 +71,5 @@ export class SealTrail {
     this.sealedSeq = to
     this.#unsealed = []
     return isWrong ? { from: Math.min(from, to), to } : undefined
-  }
-
-  /** The digests and seals since the last own seal. */
-  get unsealed(): readonly string[] {
-    return this.#unsealed
   }
 }

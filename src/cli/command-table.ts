@@ -88,4 +88,9 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'convert a conversation to another provider’s wire format',
     load: async () => (await import('./commands/convert.ts')).convert,
   },
+  {
+    name: 'mcp',
+    summary: 'look at an MCP server, or serve an agent file as one',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
 ]

@@ -5,11 +5,12 @@ import type { TurnRunner } from '../../turn/turn-runner.ts'
 import { command, type Values } from '../command/command.ts'
 import { findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
-import { type LoadedAgent, loadAgent } from '../run/agent-file.ts'
+import type { LoadedAgent } from '../run/agent-file.ts'
 import type { DrivenTurn } from '../run/drive-turn.ts'
 import { writeOutcome } from '../run/json-view.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS, type TurnSession } from '../run/turn-session.ts'
 import { reasonText } from '../run/turn-summary.ts'
+import { withAgent } from '../run/with-agent.ts'
 import { nameText } from '../terminal/call-text.ts'
 import { EXIT, type Io, isInteractive } from '../terminal/io.ts'
 import { forTerminal } from '../terminal/paint.ts'
@@ -26,8 +27,9 @@ export const chat = command({
     'Runs turns one after another in one conversation: a question a line. `/regenerate` asks the last one again, `/regenerate QUESTION` another one in its place. An empty line, `exit` or Ctrl-D ends it; a pipe feeds it line by line.',
   options: OPTIONS,
   async run({ values }, io) {
-    const loaded = await loadAgent(values, io)
-    return withStore(values, io, { create: true }, (store) => converse(loaded, values, io, store))
+    return withAgent(values, io, (loaded) =>
+      withStore(values, io, { create: true }, (store) => converse(loaded, values, io, store)),
+    )
   },
 })
 

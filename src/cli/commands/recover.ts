@@ -3,10 +3,11 @@ import { command } from '../command/command.ts'
 import { heldText } from '../command/failure.ts'
 import { eachConversation, findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
-import { loadAgent } from '../run/agent-file.ts'
+import type { LoadedAgent } from '../run/agent-file.ts'
 import { writeOutcome } from '../run/json-view.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS } from '../run/turn-session.ts'
 import { reasonText } from '../run/turn-summary.ts'
+import { withAgent } from '../run/with-agent.ts'
 import { nameText } from '../terminal/call-text.ts'
 import { EXIT } from '../terminal/io.ts'
 
@@ -36,8 +37,8 @@ export const recover = command({
         io.stderr.write(`bobbin: ${heldText(nameText(id), expiresAt)}\n`)
       }
       let code: number = held.length === 0 ? EXIT.ok : EXIT.failed
-      for (const conversation of ids) {
-        const session = await openSession(await loadAgent(values, io), values, io, store)
+      const recoverOne = async (loaded: LoadedAgent, conversation: string) => {
+        const session = await openSession(loaded, values, io, store)
         if (values.json !== true)
           session.screen.line(session.paint.dim(`> recover ${nameText(conversation)}`))
         const turn = await session.drive((runner) =>
@@ -51,6 +52,9 @@ export const recover = command({
           if (reason !== undefined) session.screen.line(reason)
         }
         code = Math.max(code, exitCodeOf(turn, io))
+      }
+      for (const conversation of ids) {
+        await withAgent(values, io, (loaded) => recoverOne(loaded, conversation))
         if (io.signal.aborted) break
       }
       return code

@@ -5,11 +5,12 @@ import { findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
 import { type Agent, questionsOf } from '../run/agent.ts'
-import { type LoadedAgent, loadAgent } from '../run/agent-file.ts'
+import type { LoadedAgent } from '../run/agent-file.ts'
 import type { DrivenTurn } from '../run/drive-turn.ts'
 import { writeOutcome } from '../run/json-view.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS } from '../run/turn-session.ts'
 import { nextSteps, reasonText, summaryLines } from '../run/turn-summary.ts'
+import { withAgent } from '../run/with-agent.ts'
 import type { Io } from '../terminal/io.ts'
 import { outputTo } from '../terminal/output.ts'
 
@@ -31,9 +32,10 @@ export const run = command({
     'Runs one turn and shows it live. Without a question the agent’s own is asked; `-` reads it from standard input.',
   options: OPTIONS,
   async run({ values, positionals }, io) {
-    const loaded = await loadAgent(values, io)
-    return withStore(values, io, { create: true }, (store) =>
-      runTurn(loaded, values, positionals, io, store),
+    return withAgent(values, io, (loaded) =>
+      withStore(values, io, { create: true }, (store) =>
+        runTurn(loaded, values, positionals, io, store),
+      ),
     )
   },
 })

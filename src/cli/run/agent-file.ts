@@ -49,10 +49,10 @@ function namedParts(loaded: Readonly<Record<string, unknown>>): Readonly<Record<
   return Object.fromEntries(Object.entries(loaded).filter(([name]) => isPart(name)))
 }
 
-const OWN_PARTS = ['question', 'offline']
+const OWN_PARTS = ['question', 'offline', 'mcpServers']
 
 const isAgent = (value: object): value is Agent =>
-  ['tools', 'model', 'executor', 'instructions'].some((name) => name in value)
+  ['tools', 'model', 'executor', 'instructions', 'mcpServers'].some((name) => name in value)
 
 async function load(file: string, path: string): Promise<Record<string, unknown>> {
   try {

@@ -1,6 +1,7 @@
 import type { Model } from '../../model/model.ts'
 import type { Executor } from '../../turn/executor/executor.ts'
 import type { TurnRunnerOptions } from '../../turn/options/runner-options.ts'
+import type { AgentMcpServers } from './mcp-servers.ts'
 
 /** What an agent file exports: options of a `TurnRunner`, and a few for the command line. */
 export type Agent = Omit<TurnRunnerOptions, 'store' | 'spool' | 'model' | 'executor'> & {
@@ -10,6 +11,8 @@ export type Agent = Omit<TurnRunnerOptions, 'store' | 'spool' | 'model' | 'execu
   readonly offline?: Executor
   /** Asked when the command line has no question; of several, the first. */
   readonly question?: string | readonly string[]
+  /** MCP servers whose tools the agent has too, by name. */
+  readonly mcpServers?: AgentMcpServers
 }
 
 /** The agent's own questions. */

@@ -70,7 +70,7 @@ export async function openSession(
     },
   }
   const { question: _, model: _model, executor: _executor, offline, ...options } = agent
-  const mind = await brain(agent, values, io, file)
+  const mind = await mindOf(agent, values, io, file)
   const runner = new TurnRunner({
     ...options,
     ...mind,
@@ -116,9 +116,9 @@ export async function openSession(
 }
 
 /** Who decides: a model from the options, the agent's own, a model from the environment, or `offline`. */
-async function brain(
+export async function mindOf(
   { model, executor, offline }: Agent,
-  values: TurnValues,
+  values: Values<typeof MODEL_OPTIONS>,
   io: Io,
   file: string,
 ): Promise<{ readonly model: Model } | { readonly executor: Executor }> {

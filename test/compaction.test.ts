@@ -12,6 +12,8 @@ import { eventRecorder } from '../src/testing/event-recorder.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import type { SummaryRequest } from '../src/turn/compact/compaction.ts'
 import { modelSummary } from '../src/turn/compact/model-summary.ts'
+import type { TurnLimits } from '../src/turn/limits/limits.ts'
+import type { Prices } from '../src/turn/limits/prices.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 import { requestOf } from '../src/wire/request-of.ts'
 import { sampleTool } from './turn-samples.ts'
@@ -325,5 +327,44 @@ describe('compaction', () => {
     expect(recorder.of('warning').map(({ code }) => code)).toEqual(
       steps.map(() => 'COMPACTION_FAILED'),
     )
+  })
+
+  it('stays within the limits of the turn', async () => {
+    const play = async (limits: TurnLimits, prices: Prices, writerName = 'scripted') => {
+      const usage = { inputTokens: 300, outputTokens: 50 }
+      const writer = {
+        ...scriptedModel([{ parts: [{ text: 'Short.' }], usage }]),
+        model: writerName,
+      }
+      const store = memoryStore()
+      const compact = { at: 400, keepTurns: 1, summarise: modelSummary(writer) }
+      const common = { store, prices, limits, compact }
+      const first = new TurnRunner({ store, model: talker(1) })
+      await first.run({ conversation: 'c', message: long('one') })
+      const runner = new TurnRunner({ ...common, model: talker(1) })
+      const outcome = await runner.run({ conversation: 'c', message: long('two') })
+      return [outcome.status, outcome.reason?.code, (await summaries(store)).length]
+    }
+    const price = { input: 1_000_000, output: 1_000_000 }
+    expect(await play({}, {})).toEqual(['completed', undefined, 1])
+    // There is room for the summary, and not for the request behind it.
+    expect(await play({ tokens: 400 }, {})).toEqual(['stopped', 'MAX_TOKENS', 1])
+    // There is room for neither.
+    expect(await play({ tokens: 100 }, {})).toEqual(['stopped', 'MAX_TOKENS', 0])
+    expect(await play({ cost: 400 }, { scripted: price })).toEqual(['stopped', 'MAX_COST', 1])
+    await expect(play({ cost: 400 }, { scripted: price }, 'other')).rejects.toThrow(
+      /needs a price for `other`/,
+    )
+  })
+
+  it('ends a turn with a limit of cost if it does not say what it cost', async () => {
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    const store = memoryStore()
+    const compact = { at: 400, keepTurns: 1, summarise: () => ({ text: 'Short.', usage }) }
+    const prices = { scripted: { input: 1, output: 1 } }
+    const runner = new TurnRunner({ model: talker(2), store, compact, prices, limits: { cost: 9 } })
+    await runner.run({ conversation: 'c', message: long('one') })
+    const { status, reason } = await runner.run({ conversation: 'c', message: long('two') })
+    expect([status, reason?.message]).toEqual(['stopped', expect.stringContaining('summarise')])
   })
 })

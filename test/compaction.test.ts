@@ -367,4 +367,27 @@ describe('compaction', () => {
     const { status, reason } = await runner.run({ conversation: 'c', message: long('two') })
     expect([status, reason?.message]).toEqual(['stopped', expect.stringContaining('summarise')])
   })
+
+  it('leaves the conversation tainted, after a reload too', async () => {
+    const store = memoryStore()
+    const mail = sampleTool('read_mail', () => long('hello'), { trust: 'third-party' })
+    const pay = sampleTool('pay', () => 'paid', { effect: 'write' })
+    const steps = [
+      [{ call: 'read_mail' }],
+      [{ text: 'ok' }],
+      [{ text: long('ok') }],
+      [{ call: 'pay' }],
+    ]
+    const model = scriptedModel(steps)
+    const ask = (message: string) => {
+      const compact = { at: 300, keepTurns: 1, summarise: () => 'They read mail.' }
+      const runner = new TurnRunner({ model, store, tools: [mail, pay], compact })
+      return runner.run({ conversation: 'c', message })
+    }
+    await ask('Read.')
+    await ask('And?')
+    const outcome = await ask('Pay.')
+    expect(JSON.stringify(model.requests.at(-1)?.items)).not.toContain('hello')
+    expect(outcome).toMatchObject({ status: 'suspended', gates: [{ because: 'trust' }] })
+  })
 })

@@ -107,6 +107,14 @@ async function history(conversation) {
 }
 // #endregion history
 
+// #region branch
+/** Another way from an earlier place: the page sends the position of the last event that it keeps. */
+async function branch(/** @type {string} */ conversation, /** @type {string} */ position) {
+  const { id } = await store.fork(conversation, { after: { position } })
+  return Response.json({ conversation: id })
+}
+// #endregion branch
+
 // #region decide
 /** A person decides in another request, perhaps in another process. @param {import('bobbin-adk').GateAnswer} answer */
 async function decide(/** @type {string} */ conversation, answer) {
@@ -210,6 +218,10 @@ console.log(items.map(({ role, tool, settlement }) => role ?? `${tool} ${settlem
 assert.equal(items.find(({ tool }) => tool === 'crawl').result.replaceAll(/\s/g, ''), '{"pages":3}')
 assert.ok(items.some(({ settlement }) => settlement === 'aborted'))
 assert.equal(items.at(-1).text, 'Sent.')
+// Another way, without the message to ann.
+const other = await (await branch('trip', streamed.at(-1).position)).json()
+const { origin, length } = (await store.conversation(other.conversation)) ?? {}
+assert.deepEqual(origin, { conversation: 'trip', length })
 server.closeAllConnections()
 server.close()
 await store.close()

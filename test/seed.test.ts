@@ -137,6 +137,15 @@ describe('seed', () => {
     expect(await runner.recover({ conversation: 'c' })).toMatchObject({ text: 'Hello back.' })
   })
 
+  it('has a last message that can be asked again', async () => {
+    const store = memoryStore()
+    await seed(store, { conversation: 'c', api: 'openai-chat', payload: body })
+    const model = scriptedModel([[{ text: 'In other words.' }]])
+    const runner = new TurnRunner({ store, model })
+    expect(await runner.regenerate({ conversation: 'c' })).toMatchObject({ status: 'completed' })
+    expect(model.requests[0]?.items).toMatchObject([{ role: 'user', parts: [{ text: 'Hello.' }] }])
+  })
+
   it('takes a protocol of somebody else by its definition', async () => {
     const store = memoryStore()
     const [definition] = providers

@@ -117,6 +117,8 @@ describe('the commands, after one turn', () => {
     const whole = await cli(['fork', id, '--to', 'branch'], { cwd })
     expect(whole.stdout).toBe(`Forked ${id} into branch: ${from?.length} entries\n`)
     expect((await cli(['verify', 'branch'], { cwd })).code).toBe(0)
+    const listed = await cli(['conversations', '--prefix', 'branch'], { cwd })
+    expect(listed.stdout).toContain(` fork of ${id}`)
     const [event] = jsonLines<{ readonly turnId: string; readonly position: string }>(
       (await cli(['follow', id, '--json'], { cwd })).stdout,
     )

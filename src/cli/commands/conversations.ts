@@ -86,7 +86,8 @@ function lineOf(info: ConversationInfo, settled: number, paint: Paint): string {
   const held = info.holder && paint.yellow(` held by ${nameText(info.holder.owner)}`)
   const meta = info.meta && paint.dim(` ${oneLine(JSON.stringify(info.meta), SHOWN_META)}`)
   const counts = `${settled} calls, ${info.length} entries`
-  return `${nameText(info.id)}  ${at}  ${counts}${held ?? ''}${meta ?? ''}`
+  const fork = info.origin && ` fork of ${nameText(info.origin.conversation)}`
+  return `${nameText(info.id)}  ${at}  ${counts}${fork ?? ''}${held ?? ''}${meta ?? ''}`
 }
 
 function memberIn(text: string): [string, JsonValue] {

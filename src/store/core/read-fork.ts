@@ -176,11 +176,13 @@ export async function forkedGates(
   to: string,
 ): Promise<readonly GateRow[]> {
   if (gates.size === 0) return []
-  const copies: GateRow[] = []
-  for (const id of gates) {
-    const row = await driver.gate(from, id)
-    if (row === undefined) throw storeCorrupt(`Gate \`${id}\``, 'it is missing')
-    copies.push(encodeGate({ ...decodeGate(row), conversation: to }))
+  // In the order in which they were opened: those of the fork come first.
+  const rows = await driver.gates({ conversation: from, open: false, limit: gates.size })
+  const copies = rows
+    .filter(({ id }) => gates.has(id))
+    .map((row) => encodeGate({ ...decodeGate(row), conversation: to }))
+  if (copies.length < gates.size) {
+    throw storeCorrupt(`Conversation \`${from}\``, 'a gate of its log is missing')
   }
   return copies
 }

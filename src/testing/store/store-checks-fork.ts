@@ -321,6 +321,22 @@ export const storeForkChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: 'forks a conversation while a runner writes to it',
+    async run({ store }) {
+      await played(store)
+      const { epoch } = await store.acquire('c', { owner: 'test' })
+      const writing = async () => {
+        for (let n = 0; n < 5; n++) await store.append('c', epoch, [sample.note('t4', `${n}`)])
+      }
+      const [first, second] = await Promise.all([store.fork('c'), store.fork('c'), writing()])
+      for (const { id, holder } of [first, second]) {
+        assert.equal(holder, undefined)
+        await verifies(store, id)
+      }
+      await verifies(store, 'c')
+    },
+  },
+  {
     name: 'keeps the taint of an import in a fork of its beginning',
     async run({ store }) {
       await played(store)

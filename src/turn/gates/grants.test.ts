@@ -1,64 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { bank, PAYMENT } from '../../../test/bank.ts'
 import { checksum } from '../../core/checksum.ts'
-import type { JsonObject, PlainObject } from '../../core/json/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { GrantRequest } from '../../store/grant.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import { Tool } from '../../tools/tool.ts'
-import type { ToolOptions } from '../../tools/tool-options.ts'
 import type { Executor } from '../executor/executor.ts'
 import { OWN_WIRE } from '../log/fact.ts'
 import { subAgent } from '../nested/sub-agent.ts'
-import type { TurnRunnerOptions } from '../options/runner-options.ts'
 import { TurnRunner } from '../turn-runner.ts'
-
-const SCHEMA = {
-  type: 'object',
-  properties: { to: { type: 'string' }, sum: { type: 'number' } },
-} as const
-
-/** A runner whose executor makes the calls that `ask` names, in one response. */
-function bank(options: Partial<TurnRunnerOptions> = {}, tool: Partial<ToolOptions> = {}) {
-  const ran: unknown[] = []
-  const pay = new Tool({
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: SCHEMA,
-    approval: true,
-    trust: 'first-party',
-    handler: (args) => {
-      ran.push(args)
-      return 'Paid.'
-    },
-    ...tool,
-  })
-  let asked: readonly JsonObject[] = []
-  const store = options.store ?? memoryStore()
-  const runner = new TurnRunner({
-    store,
-    tools: [pay],
-    executor: async () => {
-      const calls = asked.map((args) => ({ tool: 'pay', args }))
-      asked = []
-      return calls.length > 0 ? { calls } : { answer: 'Done.' }
-    },
-    ...options,
-  } as TurnRunnerOptions)
-  const ask = (conversation: string, calls: readonly PlainObject[], context?: unknown) => {
-    asked = calls as readonly JsonObject[]
-    return runner.run({ conversation, message: 'Pay.', context })
-  }
-  /** Approves one call with a grant. */
-  const grant = async (
-    given: GrantRequest,
-    args: PlainObject = { to: 'ann', sum: 1 },
-    { conversation = 'c', context }: { conversation?: string; context?: unknown } = {},
-  ) => {
-    const { gates } = await ask(conversation, [args], context)
-    const decision = { gate: gates[0]?.id ?? '', approve: true, decidedBy: 'ada', grant: given }
-    return runner.resume({ conversation, decisions: [decision] })
-  }
-  return { runner, store: store as ReturnType<typeof memoryStore>, ran, ask, grant }
-}
 
 /** An executor that calls one tool, then answers, then calls it again, and so on. */
 function calling(tool: string, args: JsonObject): Executor {
@@ -126,7 +76,7 @@ describe('a standing approval', () => {
     const pay = new Tool({
       name: 'pay',
       description: 'Pays.',
-      inputSchema: SCHEMA,
+      inputSchema: PAYMENT,
       approval: true,
       handler: (args) => String(ran.push(args)),
     })
@@ -164,7 +114,7 @@ describe('a standing approval', () => {
     const pay = new Tool({
       name: 'pay',
       description: 'Pays.',
-      inputSchema: SCHEMA,
+      inputSchema: PAYMENT,
       approval: true,
       handler: (args) => String(ran.push(args)),
     })

@@ -29,6 +29,16 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/stop.ts')).stop,
   },
   {
+    name: 'gates',
+    summary: 'list what waits for a decision, and decide it',
+    load: async () => (await import('./commands/gates.ts')).gates,
+  },
+  {
+    name: 'grants',
+    summary: 'list standing approvals, and end one',
+    load: async () => (await import('./commands/grants.ts')).grants,
+  },
+  {
     name: 'calls',
     summary: 'list, show, draw or follow settled calls',
     load: async () => (await import('./commands/calls.ts')).calls,

@@ -75,4 +75,29 @@ describe('the approval prompt', () => {
     expect(link.decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', done: true })
     expect((await ask(visit, 'n')).decision).toMatchObject({ approve: false })
   })
+
+  it('offers a grant, says what it covers, and gives it after a yes', async () => {
+    const gate = { ...gateFrom('runner'), args: { to: 'ann', euros: 5 } }
+    const bound = { ...gate, context: { definition: 'f' } }
+    const { decision, screen } = await ask(bound, 'c', 'cents', 'to', 'y')
+    expect(screen).toContain('yes for this [c]onversation')
+    expect(screen).not.toContain('[s]ubject')
+    expect(screen).toContain(
+      'Every later call of pay in this conversation and its sub-agents, with any arguments that have {"to":"ann"}.',
+    )
+    expect(decision).toMatchObject({
+      approve: true,
+      grant: { for: 'conversation', args: { to: 'ann' } },
+    })
+    const tainted = { ...bound, because: 'trust' } as const
+    const these = await ask(tainted, 'c', 't', 'y')
+    expect(these.screen).toContain('has read text of a stranger')
+    expect(these.screen).toContain(
+      'also after it has read text of strangers, with exactly these arguments: {"to":"ann","euros":5}.',
+    )
+    expect(these.decision).toMatchObject({ grant: { for: 'conversation', tainted: true } })
+    const none = await ask(tainted, 'c', 'a', 'n', 'b', 'n')
+    expect(none.decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', approve: false })
+    expect((await ask(gate, 'y')).screen).not.toContain('[c]onversation')
+  })
 })

@@ -7,6 +7,8 @@ import { nameText } from '../terminal/call-text.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { Screen } from '../terminal/screen.ts'
+import { askGrant } from './grant-prompt.ts'
+import { mayGrant } from './grant-text.ts'
 
 const TRIES = 5
 
@@ -19,8 +21,14 @@ export function gateLine({ args = {}, tool, kind }: Gate, paint: Paint): string 
   return `${paint.yellow('?')} Allow ${paint.bold(nameText(tool ?? kind))} ${shown}`
 }
 
-/** Asks the person at the terminal. */
-export function approvalPrompt(io: Io, paint: Paint): Decide {
+/** The letters that give a grant, and for whom. */
+const WHOM = [
+  ['c', 'conversation'],
+  ['s', 'subject'],
+] as const
+
+/** Asks the person at the terminal. With `hasSubject`, an approval can be for all conversations of the turn's subject. */
+export function approvalPrompt(io: Io, paint: Paint, hasSubject = false): Decide {
   return async (gate) => {
     const { args = {}, digest } = gate
     // A provider runs its own call with its own arguments.
@@ -44,11 +52,14 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
     gone.catch(() => {})
     const asked = (question: string) =>
       Promise.race([ask.question(question, { signal: io.signal }), gone])
-    const base = { gate: gate.id, decidedBy: decider(io), digest }
+    const base = { gate: gate.id, decidedBy: personAt(io), digest }
+    const isOffered = (key: string) => mayGrant(gate) && (key === 'c' || hasSubject)
+    const subject = hasSubject ? ', yes for this [s]ubject' : ''
+    const grants = mayGrant(gate) ? ` once, yes for this [c]onversation${subject}` : ''
     try {
       for (let tries = 0; tries < TRIES; tries++) {
         const edit = mayEdit ? ', [e]dit the arguments' : ''
-        const yes = isInput ? '[a]nswer as JSON' : isVisit ? '[d]one' : '[y]es'
+        const yes = isInput ? '[a]nswer as JSON' : isVisit ? '[d]one' : `[y]es${grants}`
         const question = `  ${yes}, [n]o${edit}, [l]ater: `
         const said = (await asked(question)).trim().toLowerCase()
         if (isVisit && /^d(one)?$/.test(said)) return { ...base, done: true }
@@ -58,6 +69,12 @@ export function approvalPrompt(io: Io, paint: Paint): Decide {
           io.stdout.write('  That is not a JSON object.\n')
         }
         if (!isInput && !isVisit && /^y(es)?$/.test(said)) return { ...base, approve: true }
+        const whom = WHOM.find(([key]) => key === said[0] && isOffered(key))
+        if (whom !== undefined) {
+          const tell = (line: string) => screen.line(`  ${line}`)
+          const grant = await askGrant(gate, whom[1], { ask: asked, tell })
+          if (grant !== undefined) return { ...base, approve: true, grant }
+        }
         if (/^no?$/.test(said)) return { ...base, approve: false }
         if (/^l(ater)?$/.test(said)) return undefined
         if (mayEdit && /^e(dit)?$/.test(said)) {
@@ -93,11 +110,12 @@ function questionLines({ message, schema, url }: Gate): readonly string[] {
 export function fixedAnswer(approve: boolean, io: Io): Decide {
   return async ({ id, digest, kind, from }) => {
     if (approve && kind !== 'approval' && from === 'runner') return undefined
-    return { gate: id, digest, approve, decidedBy: decider(io) }
+    return { gate: id, digest, approve, decidedBy: personAt(io) }
   }
 }
 
-const decider = ({ env }: Io) => env['USER'] || env['USERNAME'] || 'command line'
+/** The name of the person at the terminal. */
+export const personAt = ({ env }: Io) => env['USER'] || env['USERNAME'] || 'command line'
 
 function readArgs(text: string): JsonObject | undefined {
   try {

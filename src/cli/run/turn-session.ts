@@ -81,7 +81,7 @@ export async function openSession(
   runner.observe('error', ({ error }) => (failure = error))
   if (values.json === true) jsonView(runner, io)
   else view.attach(runner)
-  const choose = decider(values, io, screen, paint)
+  const choose = decider(values, io, { screen, paint, hasSubject: agent.subject !== undefined })
   let release = () => {}
   const decide: Decide | undefined =
     choose &&
@@ -139,10 +139,20 @@ export async function mindOf(
   )
 }
 
-function decider(values: TurnValues, io: Io, screen: Screen, paint: Paint): Decide | undefined {
+interface PromptPlace {
+  readonly screen: Screen
+  readonly paint: Paint
+  readonly hasSubject: boolean
+}
+
+function decider(
+  values: TurnValues,
+  io: Io,
+  { screen, paint, hasSubject }: PromptPlace,
+): Decide | undefined {
   const isText = values.json !== true
   if (values.yes !== true && values.no !== true) {
-    return isText && isInteractive(io) ? approvalPrompt(io, paint) : undefined
+    return isText && isInteractive(io) ? approvalPrompt(io, paint, hasSubject) : undefined
   }
   const answer = fixedAnswer(values.no !== true, io)
   const said = values.no === true ? 'denied by --no' : 'approved by --yes'

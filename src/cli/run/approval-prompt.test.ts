@@ -80,7 +80,7 @@ describe('the approval prompt', () => {
     const gate = { ...gateFrom('runner'), args: { to: 'ann', euros: 5 } }
     const bound = { ...gate, context: { definition: 'f' } }
     const { decision, screen } = await ask(bound, 'c', 'cents', 'to', 'y')
-    expect(screen).toContain('yes for this [c]onversation')
+    expect(screen).toContain('all [c]onversation')
     expect(screen).not.toContain('[s]ubject')
     expect(screen).toContain(
       'Every later call of pay in this conversation and its sub-agents, with any arguments that have {"to":"ann"}.',

@@ -54,11 +54,11 @@ export function approvalPrompt(io: Io, paint: Paint, hasSubject = false): Decide
       Promise.race([ask.question(question, { signal: io.signal }), gone])
     const base = { gate: gate.id, decidedBy: personAt(io), digest }
     const isOffered = (key: string) => mayGrant(gate) && (key === 'c' || hasSubject)
-    const subject = hasSubject ? ', yes for this [s]ubject' : ''
-    const grants = mayGrant(gate) ? ` once, yes for this [c]onversation${subject}` : ''
+    const subject = hasSubject ? ', [s]ubject' : ''
+    const grants = mayGrant(gate) ? ` once, all [c]onversation${subject}` : ''
     try {
       for (let tries = 0; tries < TRIES; tries++) {
-        const edit = mayEdit ? ', [e]dit the arguments' : ''
+        const edit = mayEdit ? ', [e]dit' : ''
         const yes = isInput ? '[a]nswer as JSON' : isVisit ? '[d]one' : `[y]es${grants}`
         const question = `  ${yes}, [n]o${edit}, [l]ater: `
         const said = (await asked(question)).trim().toLowerCase()

@@ -28,7 +28,7 @@ export const layers: LayerTable = {
     ['prompt'],
     ['turn'],
   ],
-  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'mcp', 'testing', 'cli'],
+  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'restate', 'mcp', 'testing', 'cli'],
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // The rules for Claude's thinking are the same on Bedrock.
@@ -89,6 +89,7 @@ export const neverFromRoot = [
   'better-sqlite3',
   'postgres',
   'aws4fetch',
+  '@restatedev/*',
   'pg',
   'node:sqlite',
 ]

@@ -84,6 +84,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/undo.ts')).undo,
   },
   {
+    name: 'worker',
+    summary: 'run the turns of an agent for a Restate engine',
+    load: async () => (await import('./commands/worker.ts')).worker,
+  },
+  {
     name: 'gc',
     summary: 'remove outputs that no record refers to',
     load: async () => (await import('./commands/gc.ts')).gc,

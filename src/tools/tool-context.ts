@@ -73,7 +73,7 @@ export interface ToolContext<Context = unknown> {
 }
 
 /** The key under which a context carries the call around a handler, for turns that start inside it. */
-export const AROUND = Symbol('around')
+export const AROUND: unique symbol = Symbol.for('bobbin/around-call')
 
 /** The context of `tool.executor`. Every part is optional. */
 export interface ExecutionContext {

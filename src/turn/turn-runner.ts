@@ -61,11 +61,18 @@ function turnControl(input: unknown): TurnControl {
   return { abort, openedAt: undefined, whenFound, found }
 }
 
+/** The settings of a runner, for the parts of this package that run its turns elsewhere. */
+export let settingsOf: <Context>(runner: TurnRunner<Context>) => RunnerSettings
+
 /** Runs turns: from a message to an answer, every call on the way a settled record. */
 export class TurnRunner<Context = unknown> {
   readonly #settings: RunnerSettings
   readonly #observed: EventBus<ObservedEvents>
   readonly #content: EventBus<FunctionalEvents>
+
+  static {
+    settingsOf = (runner) => runner.#settings
+  }
 
   constructor(options: TurnRunnerOptions<Context>) {
     this.#settings = runnerSettings(options as TurnRunnerOptions, innerTurns)

@@ -46,6 +46,16 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     values: ['postgresSpool', 'postgresStore'],
     types: ['PostgresSpool', 'PostgresSpoolOptions', 'PostgresStoreOptions'],
   },
+  'bobbin-adk/restate': {
+    values: ['restateAgent', 'restateClient'],
+    types: [
+      'AgentStatus',
+      'RestateAgentOptions',
+      'RestateClient',
+      'RestateClientOptions',
+      'RestateRunInput',
+    ],
+  },
   'bobbin-adk/s3': {
     values: ['s3Spool'],
     types: ['S3Client', 'S3Spool', 'S3SpoolOptions'],

@@ -200,6 +200,11 @@ export interface ErrorData {
    * input that the path names.
    */
   E_INVALID_INPUT: InvalidField & { readonly of: string }
+  /**
+   * The engine that runs turns on other machines gave no answer, or refused a request. Check its address and that a worker
+   * is registered; `status` is that of its answer, 0 without one. Send the same `turnId` again: a turn runs once.
+   */
+  E_ENGINE: { readonly status: number; readonly reason: string }
   /** A runner's options contradict each other or lack something. The rule says which. */
   E_INVALID_RUNNER: { readonly rule: string }
   /** A model was made of something that no request can be sent with. The message says what to pass. */

@@ -119,6 +119,7 @@ const FAULTS = {
   E_USAGE: 'other',
   E_INVALID_IMPORT: 'other',
   E_CANNOT_UNDO: 'other',
+  E_ENGINE: 'other',
 } as const satisfies Record<ErrorCode, Fault>
 
 /** The cause of an error. An error of another version of the package may have a code that is unknown here. */

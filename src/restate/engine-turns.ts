@@ -1,0 +1,96 @@
+import type { JsonObject } from '../core/json/json.ts'
+import type { RunnerStore } from '../store/store.ts'
+import type { TurnOutcome } from '../turn/limits/outcome.ts'
+import { queuedInput } from '../turn/loop/queued-input.ts'
+import type { OutputRequest } from '../turn/loop/structured-output.ts'
+import { settingsOf, type TurnRunner } from '../turn/turn-runner.ts'
+import {
+  type EngineRecover,
+  type EngineResume,
+  type EngineRun,
+  isPassing,
+} from './engine-messages.ts'
+
+/** One start of a handler: the engine starts it again when its process died. */
+export interface Attempt {
+  readonly conversation: string
+  /** False if an earlier start may have begun the work. */
+  readonly isFirst: boolean
+}
+
+/**
+ * The turns of a runner under an engine that runs one handler for a conversation at a time. Whoever holds the conversation
+ * when a handler begins is a process that the engine has replaced, so that it is taken by force.
+ */
+export function engineTurns<Context>(runner: TurnRunner<Context>) {
+  const { store, spool } = settingsOf(runner)
+
+  const recover = (conversation: string, output: JsonObject | undefined) =>
+    runner.recover({ conversation, force: true, ...given(output) }).then(ended)
+
+  return {
+    async run({ conversation }: Attempt, { turnId, body, output }: EngineRun) {
+      if (await isHeld(store, conversation)) await recover(conversation, output)
+      const input = queuedInput({ turnId, body }, spool)
+      const turn = { ...input, conversation, turnId, ...given(output) }
+      return ended(await runner.run(turn as never))
+    },
+
+    async resume({ conversation, isFirst }: Attempt, input: EngineResume) {
+      const place = input.conversation ?? conversation
+      let { decisions } = input
+      if (!isFirst || (await isHeld(store, conversation))) {
+        const outcome = await recover(conversation, input.output)
+        if (!isFirst) {
+          decisions = await undecided(store, place, decisions)
+          if (decisions.length === 0) return outcome
+        }
+      }
+      return ended(await runner.resume({ conversation: place, decisions, ...given(input.output) }))
+    },
+
+    recover: ({ conversation }: Attempt, { output }: EngineRecover) =>
+      recover(conversation, output),
+
+    /** Continues a turn whose gates nobody answered in time; undefined if there is none. */
+    async expire({ conversation, isFirst }: Attempt): Promise<TurnOutcome | undefined> {
+      const gates = await store.openGates(conversation)
+      if (isFirst && gates.every(({ state }) => state !== 'expired')) return undefined
+      if (!isFirst || (await isHeld(store, conversation))) return recover(conversation, undefined)
+      return ended(await runner.resume({ conversation, decisions: [] }))
+    },
+  }
+}
+
+const given = (output: JsonObject | undefined) =>
+  output === undefined ? {} : { output: output as OutputRequest }
+
+/** A turn that failed because the store was away has not ended: the engine tries it again. */
+function ended(outcome: TurnOutcome): TurnOutcome {
+  const { reason } = outcome
+  if (
+    reason?.code === 'STORE_FAILED' &&
+    (reason.errorCode === undefined || isPassing(reason.errorCode))
+  ) {
+    throw new Error(reason.message)
+  }
+  return outcome
+}
+
+async function isHeld(store: RunnerStore, conversation: string): Promise<boolean> {
+  return (await store.conversation(conversation))?.holder !== undefined
+}
+
+/** The decisions that an earlier start has not stored. */
+async function undecided(
+  store: RunnerStore,
+  conversation: string,
+  decisions: EngineResume['decisions'],
+): Promise<EngineResume['decisions']> {
+  const left = []
+  for (const decision of decisions) {
+    const gate = await store.gate(conversation, decision.gate)
+    if (gate?.state === 'pending') left.push(decision)
+  }
+  return left
+}

@@ -6,6 +6,7 @@ import {
   object,
   type Serde,
   serde,
+  type VirtualObjectDefinition,
 } from '@restatedev/restate-sdk'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import type { JsonValue } from '../core/json/json.ts'
@@ -46,7 +47,7 @@ const CANCEL_MS = 10_000
  */
 export function restateAgent<const Name extends string, Context = unknown>(
   options: RestateAgentOptions<Name, Context>,
-) {
+): VirtualObjectDefinition<Name, object> {
   requireOptions('restateAgent', options, ['name', 'runner'])
   const { name, runner } = options
   if (typeof name !== 'string' || !/^[A-Za-z][\w.-]{0,99}$/.test(name)) {
@@ -116,7 +117,7 @@ export function restateAgent<const Name extends string, Context = unknown>(
     })
   }
 
-  const agent = object({
+  return object({
     name,
     handlers: {
       run: (ctx: ObjectContext, input: EngineRun) =>
@@ -158,7 +159,6 @@ export function restateAgent<const Name extends string, Context = unknown>(
       retryPolicy: { initialInterval: 100, maxInterval: 2000, exponentiationFactor: 2 },
     },
   })
-  return agent
 }
 
 /** Milliseconds until the first gate of a suspended turn expires. */

@@ -72,4 +72,4 @@ const helper = subAgent({
   trust: 'developer',
 })
 
-export default { executor: rules, tools: [charge, look, pay, helper], leaseMs: 5000 }
+export const agent = { executor: rules, tools: [charge, look, pay, helper], leaseMs: 5000 }

@@ -59,7 +59,7 @@ describe('verify of a fork, on SQLite', () => {
   })
 
   it.each([
-    ['where it comes from', 'origin = replace(origin, \'"c"\', \'"x"\')'],
+    ['where it comes from', 'origin = replace(origin, \'"d"\', \'"x"\')'],
     ['how much it took over', 'origin = replace(origin, \'"length":\', \'"length":1\')'],
     ['its first seal', 'origin = replace(origin, \'"seal":"\', \'"seal":"0\')'],
     ['that it is a fork', 'origin = NULL'],

@@ -82,8 +82,23 @@ function withResult({ kind, data }, turn) {
   return [bytes]
 }
 
-/** Fills the conversation `c` of a store with `calls` calls. */
-export async function fill(store, calls) {
+/** The turns that a summary leaves in requests. */
+const KEPT_TURNS = 2
+
+/** What a summary of everything but the last turns says; it stands where the runner would have put it. */
+function summaryOf(n, turn) {
+  // Each call has one place in the history, and so have the message and the answer.
+  const place = (n - KEPT_TURNS) * (CALLS_A_TURN + 2)
+  const data = { id: `summary-${n}`, text: 'Checkout fails often.', place }
+  return {
+    kind: 'summary',
+    turnId: `summary-${n}`,
+    data: { ...data, upTo: (n - KEPT_TURNS) * turn.length, trust: 'third-party', calls: [] },
+  }
+}
+
+/** Fills the conversation `c` of a store with `calls` calls, and puts a summary behind most of them if asked to. */
+export async function fill(store, calls, { isCompacted = false } = {}) {
   const turn = await oneTurn()
   const { epoch } = await store.acquire('c', { owner: 'bench', leaseMs: 3_600_000 })
   for (let at = 0; at < calls / CALLS_A_TURN; at += 20) {
@@ -95,5 +110,6 @@ export async function fill(store, calls) {
     }
     await store.append('c', epoch, batch, blobs)
   }
+  if (isCompacted) await store.append('c', epoch, [summaryOf(calls / CALLS_A_TURN, turn)])
   await store.release('c', epoch)
 }

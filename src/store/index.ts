@@ -72,6 +72,7 @@ export type {
   AppendOutcome,
   AppendPlan,
   AppendState,
+  EntryRange,
   ForkOutcome,
   ForkPlan,
   GateQuery,

@@ -60,7 +60,7 @@ export interface RunnerStore {
     kind: K,
     id: string,
   ): Promise<EntryOf<K> | undefined>
-  /** A page of entries in the order in which they were added. */
+  /** A page of entries in the order in which they were added, or in the opposite one. */
   find(query: EntryQuery): Promise<EntryPage>
   /** A page of conversations in the order of their ids, by code point. */
   conversations(page?: {
@@ -285,6 +285,8 @@ export interface EntryQuery extends EntryFilter {
   readonly limit?: number
   /** `next` of the page before. */
   readonly after?: string
+  /** Last first. */
+  readonly descending?: boolean
 }
 
 /** One page of the entries that a query found. */

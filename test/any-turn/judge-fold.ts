@@ -15,6 +15,7 @@ import type { Ledger } from './ledger.ts'
 /** A log while a turn commits to it, and every fact that its followers were given. */
 interface Live {
   readonly log: ConversationLog
+  readonly history: History
   readonly facts: Told[]
 }
 
@@ -25,6 +26,14 @@ interface Told {
 
 const lives = new Map<string, Live>()
 
+/** How histories began that did not begin with the first entry. */
+const begun = new WeakMap<History, Parameters<History['beginBehind']>>()
+const { beginBehind } = History.prototype
+History.prototype.beginBehind = function (...given) {
+  begun.set(this, given)
+  beginBehind.apply(this, given)
+}
+
 // A turn keeps its log to itself. Its history is the first to follow it: that is the moment to follow it too. The history
 // itself is no use here: one that is asked after an abort no longer reads results.
 const follow = ConversationLog.prototype.follow
@@ -32,7 +41,7 @@ ConversationLog.prototype.follow = function (follower) {
   follow.call(this, follower)
   if (!(follower instanceof History)) return
   const facts: Told[] = []
-  lives.set(this.id, { log: this, facts })
+  lives.set(this.id, { log: this, history: follower, facts })
   follow.call(this, {
     apply: (more, seq) => void facts.push(...more.map((fact, at) => ({ fact, seq: seq + at }))),
   })
@@ -50,21 +59,26 @@ export async function judgeFold(
   conversation: string,
   keyOf: (id: string) => Uint8Array | undefined,
 ): Promise<void> {
-  for (const [id, { log, facts: told }] of lives) {
+  for (const [id, { log, history: first, facts: told }] of lives) {
     if (!isOf(id, conversation)) continue
     const there = await store.conversation(id)
     // A turn inside one that was aborted may still be at work.
     if (there === undefined || there.holder !== undefined) continue
     const secret = keyOf(id) ?? (await store.key(id))
     const state = new LogState()
+    const behind = begun.get(first)
     const [live, read] = [told, []].map((facts) => {
       const history = new History(presentationOf(envelopeKey(secret, id)), () => {})
+      if (facts === told && behind !== undefined) history.beginBehind(...behind)
       for (const { fact, seq } of facts) history.apply([fact], seq)
       return history
     }) as [History, History]
     const spool = resultSpool(store, store.spool ?? memorySpool())
     const entries: Entry[] = []
+    const unread = new Set<unknown>()
     for await (const entry of store.entries(id)) {
+      const isUnread = behind !== undefined && entry.seq <= behind[0].upTo
+      if (isUnread && entry.kind === 'settlement') unread.add(entry.data['id'])
       const facts = [factOf(entry, { spool })]
       state.apply(facts, entry.seq)
       read.apply(facts, entry.seq)
@@ -72,7 +86,7 @@ export async function judgeFold(
     }
     // What a turn has seen is stored with its first response: before that, nothing rests on it.
     state.seeUnrecorded(log.state.unrecorded ?? 'developer')
-    const [known, again] = [stateText(log.state), stateText(state)]
+    const [known, again] = [stateText(log.state), stateText(state, unread)]
     ledger.check(
       isDeepStrictEqual(known, again),
       `${id}: committed ${show(known)}, read ${show(again)}`,
@@ -115,19 +129,25 @@ const isOf = (id: string, conversation: string) =>
 
 const show = (value: unknown) => JSON.stringify(value)
 
-/** A call that is open was heard of before it was stored; nothing else in a state depends on when it was read. */
-const stateText = ({ open, records, shown, taint, recent, end, doubts }: LogState) =>
+/**
+ * A call that is open was heard of before it was stored; nothing else in a state depends on when it was read. A turn that
+ * begins behind a summary has no records from before.
+ */
+const stateText = (
+  { open, records, shown, taint, recent, end, doubts }: LogState,
+  unread: ReadonlySet<unknown> = new Set(),
+) =>
   plain({
     open: [...open].map(([id, { call, ...state }]) => {
       const { askedAt: _, isUnfinished = false, ...asked } = call
       return [id, { ...state, call: { ...asked, isUnfinished } }]
     }),
-    records,
-    shown: [...shown.keys()],
+    records: records.filter(({ id }) => !unread.has(id)),
+    shown: [...shown].flatMap(([id, record]) => (unread.has(record.id) ? [] : id)),
     taint,
     recent,
     end,
-    doubts: doubts.map(({ id }) => id),
+    doubts: doubts.flatMap(({ id }) => (unread.has(id) ? [] : id)),
   })
 
 /** Arguments as text: the order of their keys goes into requests. */

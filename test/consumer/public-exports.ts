@@ -88,6 +88,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'EntryPage',
       'GatePage',
       'EntryQuery',
+      'EntryRange',
       'EntryRow',
       'EntryText',
       'ExportLine',

@@ -122,15 +122,17 @@ export function createStore(
     },
 
     async find(query) {
-      const { limit = 100, after, ...filter } = memberOf(query, 'query')
-      const size = pageSize(limit)
-      const rows = await driver.find(columnFilter(filter), positionAfter(after), size)
+      const { limit: most = 100, after, descending = false, ...filter } = memberOf(query, 'query')
+      if (typeof descending !== 'boolean') throw invalidInput('descending', 'must be true or false')
+      const limit = pageSize(most)
+      const page = { after: positionAfter(after, descending), limit, descending }
+      const rows = await driver.find(columnFilter(filter), page)
       const entries = rows.map((row) => ({
         conversation: row.conversation,
         entry: decodeEntry(row.conversation, row),
       }))
       const last = rows.at(-1)
-      return { entries, ...(last && rows.length === size && { next: String(last.position) }) }
+      return { entries, ...(last && rows.length === limit && { next: String(last.position) }) }
     },
 
     count: async (filter) => driver.count(columnFilter(memberOf(filter, 'filter'))),

@@ -155,7 +155,8 @@ export async function importedTaint(
   { length }: ForkedPart,
 ): Promise<Note | undefined> {
   for (let after = length; after < from.length; ) {
-    const rows = await driver.find({ conversation: from.id, kind: 'note' }, after, PAGE)
+    const page = { after, limit: PAGE, descending: false }
+    const rows = await driver.find({ conversation: from.id, kind: 'note' }, page)
     for (const row of rows) {
       const entry = decodeEntry(from.id, row)
       if (entry.kind === 'note' && isImportNote(entry.data)) return entry.data

@@ -25,7 +25,8 @@ export class RewoundEntries {
   static async of(driver: Pick<StoreDriver, 'find' | 'text'>, id: string): Promise<RewoundEntries> {
     const ranges: Range[] = []
     for (let after = 0; ; ) {
-      const rows = await driver.find({ conversation: id, kind: 'rewind' }, after, PAGE)
+      const page = { after, limit: PAGE, descending: false }
+      const rows = await driver.find({ conversation: id, kind: 'rewind' }, page)
       for (const row of rows) {
         const { message } = (decodeEntry(id, row) as EntryOf<'rewind'>).data
         const begin = await driver.text(id, 'message', columnText(message))

@@ -83,9 +83,12 @@ export function memoryDriver(): StoreDriver {
 
     text: async (conversation, kind, id) => held.get(conversation)?.find(kind, id),
 
-    async find(filter, after, limit) {
-      const found = matching(filter).filter(({ position }) => position > after)
-      return found.slice(0, limit).map(({ row, ...place }) => ({ ...row, ...place }))
+    async find(filter, { after, limit, descending }) {
+      const found = matching(filter).filter(({ position }) =>
+        descending ? position < after : position > after,
+      )
+      const page = descending ? found.slice(-limit).reverse() : found.slice(0, limit)
+      return page.map(({ row, ...place }) => ({ ...row, ...place }))
     },
 
     count: async (filter) => matching(filter).length,

@@ -29,8 +29,8 @@ export interface StoreDriver {
   /** The same with every column, for verification. */
   rows(conversation: string, from: number, limit: number): Promise<readonly EntryRow[]>
   text(conversation: string, kind: string, id: string): Promise<EntryText | undefined>
-  /** Entries with a `position` above `after`, in that order, at most `limit`. */
-  find(filter: EntryFilter, after: number, limit: number): Promise<readonly FoundText[]>
+  /** Entries that fit a filter, in the order of their `position`. */
+  find(filter: EntryFilter, page: EntryRange): Promise<readonly FoundText[]>
   count(filter: EntryFilter): Promise<number>
   conversation(id: string): Promise<ConversationRow | undefined>
   conversations(listing: ConversationListing): Promise<readonly ConversationRow[]>
@@ -89,6 +89,15 @@ export interface ForkPlan {
 
 /** How a fork ended. A fork that has the seal of the plan is `done`: an earlier attempt made it. */
 export type ForkOutcome = 'done' | 'missing' | 'exists'
+
+/** Which of the entries that a search finds. */
+export interface EntryRange {
+  /** Only those with a `position` above it; below it if `descending`. */
+  readonly after: number
+  readonly limit: number
+  /** The highest position first. */
+  readonly descending: boolean
+}
 
 /** Which gates to read. */
 export interface GateQuery {

@@ -44,8 +44,8 @@ export function pageSize(limit: unknown): number {
 }
 
 /** The position that the `next` of a page stands for. */
-export function positionAfter(after: unknown): number {
-  if (after === undefined) return 0
+export function positionAfter(after: unknown, descending: boolean): number {
+  if (after === undefined) return descending ? Number.MAX_SAFE_INTEGER : 0
   if (typeof after === 'string' && /^\d{1,15}$/.test(after)) return Number(after)
   throw invalidInput('after', 'must be the `next` of an earlier page')
 }

@@ -1,6 +1,6 @@
 import type { AppendOutcome, StoreDriver } from '../../store/rows/store-driver.ts'
 import type { ConversationRow, EntryRow } from '../../store/rows/store-rows.ts'
-import { sqlFilter } from '../sql/sql-filter.ts'
+import { pageAfter, sqlFilter } from '../sql/sql-filter.ts'
 import { sqlListing } from '../sql/sql-listing.ts'
 import { insertBatch, REFERENCE_LOCK } from './postgres-append.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -160,13 +160,13 @@ export function postgresDriver(
         return row && entryText(row)
       }),
 
-    find: (filter, after, limit) =>
+    find: (filter, { after, limit, descending }) =>
       read('search entries', async (queries) => {
         const { where, values, order } = sqlFilter(filter, dialect)
         const n = values.length
         const sql = `SELECT ${TEXT_COLUMNS}, c.id AS conversation, ${order} AS position
           FROM ${entries} e JOIN ${conversations} c ON c.ref = e.conversation
-          WHERE ${where} AND ${order} > $${n + 1} ORDER BY ${order} LIMIT $${n + 2}`
+          WHERE ${where} AND ${pageAfter(order, descending, `$${n + 1}`)} LIMIT $${n + 2}`
         return (await queries.rows(sql, [...values, after, limit])).map(foundText)
       }),
 

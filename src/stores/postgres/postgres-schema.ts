@@ -146,6 +146,11 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     CREATE INDEX bobbin_inherited_nested ON ${inherited} (nested);
   `,
   grantsStep,
+  // What few entries of a log say about the others: a turn begins behind the last summary.
+  ({ entries }) => `
+    CREATE INDEX bobbin_entries_rare ON ${entries} (conversation, kind, seq)
+      WHERE kind IN ('summary', 'rewind');
+  `,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

@@ -21,6 +21,12 @@ export interface SqlFilter {
   readonly isSearch: boolean
 }
 
+/** The end of a WHERE, and the order: what comes after a position. */
+export const pageAfter = (order: string, descending: boolean, after: string): string =>
+  descending
+    ? `${order} < ${after} ORDER BY ${order} DESC`
+    : `${order} > ${after} ORDER BY ${order}`
+
 /** A filter as SQL over entries `e` and conversations `c`; values never become part of the text. */
 export function sqlFilter(
   filter: EntryFilter,
@@ -43,9 +49,12 @@ export function sqlFilter(
     const value = filter[name as keyof typeof CONDITIONS]
     if (value !== undefined) parts.push(`${condition} ${parameter(value)}`)
   }
-  // Lets the partial index answer: the planner cannot know what a parameter will be.
+  // Lets the partial indexes answer: the planner cannot know what a parameter will be.
   if (filter.settlement !== undefined && filter.settlement !== 'ok') {
     parts.push("e.settlement <> 'ok'")
+  }
+  if (filter.kind === 'summary' || filter.kind === 'rewind') {
+    parts.push("e.kind IN ('summary', 'rewind')")
   }
   const where = parts.length === 0 ? '1 = 1' : parts.join(' AND ')
   const { turnId, tool, checksum, settlement } = filter

@@ -142,6 +142,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX bobbin_inherited_nested ON bobbin_inherited (nested);
   `,
   GRANTS_STEP,
+  // What few entries of a log say about the others: a turn begins behind the last summary.
+  `
+  CREATE INDEX bobbin_entries_rare ON bobbin_entries (conversation, kind, seq)
+    WHERE kind IN ('summary', 'rewind');
+  `,
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

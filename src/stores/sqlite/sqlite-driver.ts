@@ -135,8 +135,7 @@ export function sqliteDriver(connection: SqliteConnection, files: DeltaFiles): S
         return row && entryText(row)
       }),
 
-    find: (filter, after, limit) =>
-      read('search entries', (sqlite) => findEntries(sqlite, filter, after, limit)),
+    find: (filter, page) => read('search entries', (sqlite) => findEntries(sqlite, filter, page)),
 
     count: (filter) => read('count entries', (sqlite) => countEntries(sqlite, filter)),
 

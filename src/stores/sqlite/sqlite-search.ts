@@ -1,6 +1,7 @@
+import type { EntryRange } from '../../store/rows/store-driver.ts'
 import type { FoundText } from '../../store/rows/store-rows.ts'
 import type { EntryFilter } from '../../store/store.ts'
-import { type SqlFilter, sqlFilter } from '../sql/sql-filter.ts'
+import { pageAfter, type SqlFilter, sqlFilter } from '../sql/sql-filter.ts'
 import type { Sqlite, SqliteRow, SqliteValue } from './sqlite-database.ts'
 import { asBytes, foundText } from './sqlite-rows.ts'
 
@@ -9,20 +10,17 @@ export const MAX_UNINDEXED = 512
 
 const DIALECT = { conversations: 'bobbin_conversations', parameter: () => '?' } as const
 
-/** Entries that fit a filter, with a position above `after`. */
-export function findEntries(
-  sqlite: Sqlite,
-  filter: EntryFilter,
-  after: number,
-  limit: number,
-): FoundText[] {
+/** Entries that fit a filter. */
+export function findEntries(sqlite: Sqlite, filter: EntryFilter, range: EntryRange): FoundText[] {
+  const { after, limit, descending } = range
   const asked = sqlFilter(filter, DIALECT)
   const { order, values } = asked
+  const parts = searchedParts(sqlite, asked)
   const found: FoundText[] = []
-  for (const { from, where, bounds, page } of searchedParts(sqlite, asked)) {
+  for (const { from, where, bounds, page } of descending ? parts.toReversed() : parts) {
     const sql = `SELECT e.seq, ${asBytes('digest, seal, body', 'e.')}, CAST(c.id AS BLOB) AS conversation, ${order} AS position
       FROM ${from} JOIN bobbin_conversations c ON c.ref = e.conversation
-      WHERE ${where} AND ${page} > ? ORDER BY ${order} LIMIT ?`
+      WHERE ${where} AND ${pageAfter(page, descending, '?')} LIMIT ?`
     const rest = limit - found.length
     const rows = rest === 0 ? [] : sqlite.all(sql, [...values, ...bounds, after, rest])
     found.push(...(rows as readonly SqliteRow[]).map(foundText))

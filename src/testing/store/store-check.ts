@@ -4,7 +4,7 @@ import { isBobbinError } from '../../core/error/error.ts'
 import type { ErrorCode } from '../../core/error/error-codes.ts'
 import type { Entry } from '../../store/entry.ts'
 import type { Redact } from '../../store/rows/redaction.ts'
-import type { EntryFilter, Store } from '../../store/store.ts'
+import type { EntryFilter, EntryQuery, Store } from '../../store/store.ts'
 import type { TestClock } from './test-clock.ts'
 
 /** Opens an empty store for one check. */
@@ -50,7 +50,11 @@ export async function allEntries(store: Store, conversation: string, from = 1): 
 }
 
 /** Every entry that a filter gives, in pages of a few. */
-export async function findAll(store: Store, filter: EntryFilter, limit = 2): Promise<Entry[]> {
+export async function findAll(
+  store: Store,
+  filter: EntryFilter & Pick<EntryQuery, 'descending'>,
+  limit = 2,
+): Promise<Entry[]> {
   const found: Entry[] = []
   let after: string | undefined
   for (let pages = 0; pages < 1000; pages++) {

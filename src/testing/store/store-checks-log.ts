@@ -160,6 +160,10 @@ export const storeLogChecks: readonly StoreCheck[] = [
         'call_1',
         'call_2',
       ])
+      for (const filter of [{}, calls, { tool: 'send' }, { conversation: 'a', turnId: 't0' }]) {
+        const reversed = await ids({ ...filter, descending: true })
+        assert.deepEqual(reversed, (await ids(filter)).reverse())
+      }
       await rejectsWith('E_INVALID_STORE_INPUT', store.find({ after: 'x' }))
     },
   },

@@ -67,7 +67,7 @@ export async function askCalls(
     else if (isOurs(item)) await ask(requests.shift() ?? item)
     else {
       const { inputId, ...own } = item
-      const claimed = { ...own, id: state.ids.claim(item.id) }
+      const claimed = { ...own, id: await scope.log.claimId(item.id) }
       placed.push(claimed)
       if (inputId !== undefined) inputs.set(claimed, streamId(inputId))
     }
@@ -121,7 +121,7 @@ async function askOne(
   isUnfinished: boolean,
 ): Promise<AskedCall> {
   const { tool, wire: given = OWN_WIRE, providerData, inputId } = request
-  const id = scope.log.state.ids.claim(request.id || scope.settings.ids())
+  const id = await scope.log.claimId(request.id || scope.settings.ids())
   const wire = given === OWN_WIRE ? given : callWire(tool, given)
   const { args, rawArgs, fault } = readArguments(request)
   // Long invalid text goes to the spool. Its `providerData` is dropped: it would hold the same text again.

@@ -1,7 +1,8 @@
 import type { ToolCall } from '../../records/tool-call.ts'
-import type { NewEntry } from '../../store/entry.ts'
+import type { NewEntry, Summary } from '../../store/entry.ts'
 import type { Appended, RunnerStore } from '../../store/store.ts'
-import { storeFailure } from '../limits/failure.ts'
+import { askStore, storeFailure } from '../limits/failure.ts'
+import { claimBehind } from './claim-behind.ts'
 import { entryOf, type Fact } from './fact.ts'
 import { LogOrder } from './log-order.ts'
 import { LogState } from './log-state.ts'
@@ -30,6 +31,8 @@ export class ConversationLog {
   readonly #parts: LogParts
   readonly #followers: LogFollower[] = [this.state]
   readonly #order = new LogOrder()
+  /** False if the beginning of the log was not read. */
+  #isWhole = true
 
   constructor(parts: LogParts) {
     this.id = parts.id
@@ -51,6 +54,24 @@ export class ConversationLog {
   replay(fact: Fact, seq: number): void {
     this.#order.length = seq
     this.#apply([fact], seq)
+  }
+
+  /** Begins behind what a summary covers: that part is not read. */
+  beginBehind({ upTo, trust }: Pick<Summary, 'upTo' | 'trust'>): void {
+    this.#isWhole = false
+    this.state.beginBehind(upTo, trust)
+  }
+
+  /** Gives a call its id: unique in the conversation, also where this turn did not read it. */
+  async claimId(given: string): Promise<string> {
+    const { ids } = this.state
+    if (this.#isWhole) return ids.claim(given)
+    const { store } = this.#parts
+    return claimBehind(
+      ids,
+      given,
+      async (id) => (await askStore(() => store.get(this.id, 'settlement', id))) !== undefined,
+    )
   }
 
   /** Makes facts durable, all or none, and then gives them to the followers. */

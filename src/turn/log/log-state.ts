@@ -4,14 +4,13 @@ import { lowerTrust, TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
 import type { HistoryItem, OpenCallItem } from '../../records/history-item.ts'
 import type { Message } from '../../records/message.ts'
 import { OpenCalls } from '../../records/open-calls.ts'
-import { spokenText } from '../../records/spoken-text.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { isArtifact } from '../../spool/artifact.ts'
 import { Media } from '../../spool/media.ts'
 import { type Intent, type Note, type StoredUsage, TAINT } from '../../store/entry.ts'
-import type { TurnStatus } from '../limits/outcome.ts'
 import { type AskedCall, type OpenState, shownId } from './call-state.ts'
-import { backgroundResultIn, type Fact, NO_ANSWER, OWN_WIRE } from './fact.ts'
+import { backgroundResultIn, type Fact, OWN_WIRE } from './fact.ts'
+import { EMPTY_LOG, type LogEnd, nextEnd } from './log-end.ts'
 
 /**
  * The state of a log, folded fact by fact: the same code runs when facts are committed and when they are read back. Only
@@ -55,6 +54,11 @@ export class LogState {
       this.#seq = seq + at
       this.#apply(fact)
     }
+  }
+
+  /** Begins behind an entry up to which the content has this trust. */
+  beginBehind(seq: number, trust: TrustTier): void {
+    this.#lower(trust, seq)
   }
 
   /** The trust of the least trusted content up to an entry. */
@@ -330,67 +334,4 @@ export function holdsArtifacts({ results }: ToolCall): boolean {
 function mediaTiers({ results, media = [] }: ToolCall): readonly TrustTier[] {
   const list: readonly unknown[] = [results, ...media.map((one) => one.media)].flat()
   return list.flatMap((one) => (Media.isMedia(one) ? one.trustTier : []))
-}
-
-/** How a log ends. */
-export type LogEnd =
-  /** The last turn wrote its end. */
-  | { readonly is: 'ended'; readonly status: TurnStatus }
-  /** The last turn wrote nothing but its start; the one before it ended like `before`. */
-  | { readonly is: 'silent'; readonly before: TurnStatus | undefined }
-  /** The last turn wrote something and no end. `isCut` when its last response is not a whole answer. */
-  | { readonly is: 'broken-off'; readonly isCut: boolean }
-
-const EMPTY_LOG: LogEnd = { is: 'silent', before: undefined }
-
-/** The end of a log after one more fact. */
-function nextEnd(end: LogEnd, fact: Fact): LogEnd {
-  switch (fact.kind) {
-    case 'turn-start':
-      return end.is === 'ended' ? { is: 'silent', before: end.status } : end
-    case 'turn-end':
-      // A turn that wrote nothing and did not complete changes nothing.
-      if (end.is === 'silent' && fact.end.status !== 'completed') return end
-      return { is: 'ended', status: fact.end.status }
-    case 'message':
-    case 'thought':
-    case 'item':
-    case 'call':
-      return { is: 'broken-off', isCut: false }
-    case 'note':
-      return fact.note.code === NO_ANSWER ? { is: 'broken-off', isCut: true } : end
-    default:
-      return end
-  }
-}
-
-/** Whether the previous turn has its answer, so that nothing is left to do. */
-export function isAnswered(end: LogEnd, items: readonly HistoryItem[]): boolean {
-  if (end.is === 'ended') return end.status === 'completed'
-  if (end.is === 'silent') return end.before === 'completed'
-  return !end.isCut && endsInAnswer(items)
-}
-
-/** Whether the previous process died before its turn had written anything. */
-export const diedEarly = (end: LogEnd): boolean =>
-  end.is === 'silent' && (end.before ?? 'completed') === 'completed'
-
-/** The text of the last response. */
-export function lastAnswer(items: readonly HistoryItem[]): string {
-  const response = items.at(-1)?.response
-  let text = ''
-  for (const item of items) {
-    if (item.type !== 'message' || item.role !== 'assistant' || item.response !== response) continue
-    text += spokenText(item.parts)
-  }
-  return text
-}
-
-/** Whether a history ends in a whole answer, although no end of the turn was written. */
-export function endsInAnswer(items: readonly HistoryItem[]): boolean {
-  const last = items.at(-1)
-  if (last?.response === undefined) return false
-  const response = items.filter((item) => item.response === last.response)
-  const isPlain = response.every(({ type }) => type !== 'call' && type !== 'openCall')
-  return isPlain && response.some((item) => item.type === 'message' && item.role === 'assistant')
 }

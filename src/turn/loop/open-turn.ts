@@ -16,11 +16,12 @@ import { type Interruption, interruptionOf } from '../limits/cut-off.ts'
 import { RepeatGuard } from '../limits/repeat-guard.ts'
 import { shownId } from '../log/call-state.ts'
 import { ConversationLog } from '../log/conversation-log.ts'
-import { factOf, isDoubt } from '../log/fact.ts'
+import { isDoubt } from '../log/fact.ts'
 import type { LogState } from '../log/log-state.ts'
 import { resultSpool } from '../log/small-results.ts'
 import type { SetupContext } from '../options/option-table.ts'
 import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
+import { readBack } from '../recovery/read-back.ts'
 import { History } from '../request/history.ts'
 import { LastTold } from '../request/last-told.ts'
 import { presentationOf } from '../request/presentation.ts'
@@ -206,16 +207,18 @@ async function turnOn(
   log.follow(lastTold)
   const doubts: Note[] = []
   const chain = new TurnChain()
+  const gates = lease.created ? [] : await store.openGates(id)
   if (!lease.created) {
-    for await (const entry of store.entries(id)) {
-      const fact = factOf(entry, restore)
-      log.replay(fact, entry.seq)
+    const isNew = way === 'run' && !seed.keepsContext
+    // What a turn inside a call has done decides about that call. Any call may be undone.
+    const needsAll = parent !== undefined || way === 'undo'
+    const reading = { store, conversation: id, way, isNew, needsAll, restore, gates }
+    await readBack(reading, { log, history, visible }, (entry, fact) => {
       chain.read(entry)
       if (fact.kind === 'turn-end') doubts.length = 0
       else if (isDoubt(fact)) doubts.push(fact.note)
-    }
+    })
   }
-  const gates = lease.created ? [] : await store.openGates(id)
   const hasOwn = way === 'run' || way === 'undo'
   const context = parent ? parent.context : hasOwn ? ownContext(seed, state) : state.context
   const { fault, ...setup } = await setUp(

@@ -19,7 +19,7 @@ import {
   type UnfinishedEnd,
 } from '../limits/outcome.ts'
 import type { Fact } from '../log/fact.ts'
-import { diedEarly, endsInAnswer, isAnswered, lastAnswer } from '../log/log-state.ts'
+import { diedEarly, endsInAnswer, isAnswered, lastAnswer } from '../log/log-end.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { settleDoubts } from '../recovery/reconcile.ts'
 import { awaitBackground, showBackgroundResults } from './await-background.ts'

@@ -1,5 +1,5 @@
 export type { AgentStatus } from './engine-messages.ts'
-export { type RestateAgentOptions, restateAgent } from './restate-agent.ts'
+export { type RestateAgent, type RestateAgentOptions, restateAgent } from './restate-agent.ts'
 export {
   type RestateClient,
   type RestateClientOptions,

@@ -6,7 +6,6 @@ import {
   object,
   type Serde,
   serde,
-  type VirtualObjectDefinition,
 } from '@restatedev/restate-sdk'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import type { JsonValue } from '../core/json/json.ts'
@@ -36,6 +35,11 @@ export interface RestateAgentOptions<Name extends string = string, Context = unk
   readonly runner: TurnRunner<Context>
 }
 
+/** A virtual object for `endpoint().bind(…)`. The SDK's own types do not pass every compiler setting, so that this is ours. */
+export interface RestateAgent<Name extends string = string> {
+  name: Name
+}
+
 /** How long a turn may run without a word to the engine. */
 const LONGEST_TURN = { days: 7 }
 /** How long a cancelled turn may need to end. */
@@ -47,7 +51,7 @@ const CANCEL_MS = 10_000
  */
 export function restateAgent<const Name extends string, Context = unknown>(
   options: RestateAgentOptions<Name, Context>,
-): VirtualObjectDefinition<Name, object> {
+): RestateAgent<Name> {
   requireOptions('restateAgent', options, ['name', 'runner'])
   const { name, runner } = options
   if (typeof name !== 'string' || !/^[A-Za-z][\w.-]{0,99}$/.test(name)) {

@@ -50,6 +50,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     values: ['restateAgent', 'restateClient'],
     types: [
       'AgentStatus',
+      'RestateAgent',
       'RestateAgentOptions',
       'RestateClient',
       'RestateClientOptions',

@@ -201,6 +201,14 @@ export const HOSTILE: readonly HostileServer[] = [
     call: 'ok',
   },
   {
+    name: 'an argument that becomes a header of another kind',
+    server: withSchema({
+      type: 'object',
+      properties: { a: { type: 'string', 'x-mcp-header': 'Host: evil' } },
+    }),
+    problem: 'breaks the rules of the protocol',
+  },
+  {
     name: 'a schema with a prototype',
     server: withTool(
       JSON.parse(

@@ -3,6 +3,7 @@ import { brief } from '../../core/error/cut-text.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { refuseWrongHeaders } from './argument-headers.ts'
 import { isJsonObject, type SafeSchema, safeSchema } from './safe-schema.ts'
 import { hidesSomething, shownBriefly } from './stranger-text.ts'
 
@@ -49,6 +50,7 @@ export function readDefinition(given: unknown): Definition {
   if (hidesSomething(name)) throw new Error('its name has hidden characters')
   const input = safeSchema(inputSchema)
   if (input.shown['type'] !== 'object') throw new Error('its input schema is not that of an object')
+  refuseWrongHeaders(input.shown)
   return {
     name,
     ...(typeof title === 'string' && { title: shownBriefly(title, MAX_TITLE) }),

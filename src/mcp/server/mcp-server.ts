@@ -7,7 +7,7 @@ import type {
 import { BobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { isIterable, wrongInput } from '../../core/error/wrong-input.ts'
-import type { JsonObject } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../../core/options.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
@@ -215,12 +215,22 @@ function definitionOf({ name, description, jsonSchema, effect }: Tool) {
   return {
     name,
     description,
-    inputSchema: jsonSchema as { type: 'object' },
+    inputSchema: withoutHeaders(jsonSchema) as { type: 'object' },
     annotations: {
       readOnlyHint: effect === 'read',
       ...(effect !== 'read' && { idempotentHint: effect === 'idempotent' }),
     },
   }
+}
+
+/** A schema that asks for no HTTP headers: tools of another server may, and ours would have to check them. */
+function withoutHeaders(part: JsonValue): JsonValue {
+  if (Array.isArray(part)) return part.map((each: JsonValue) => withoutHeaders(each))
+  if (!isJsonObject(part)) return part
+  const left = Object.entries(part).filter(
+    ([name, value]) => name !== 'x-mcp-header' || typeof value !== 'string',
+  )
+  return Object.fromEntries(left.map(([name, value]) => [name, withoutHeaders(value)]))
 }
 
 async function loadServer() {

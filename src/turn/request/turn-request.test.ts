@@ -182,7 +182,7 @@ describe('what was shed', () => {
   it('does not travel in an export, nor do memories', async () => {
     const { store } = await turns([undefined, 3_000])
     const lines = await listOf(store.export('c'))
-    expect(lines.filter((line) => line.includes('model-call'))).toEqual([])
+    expect(lines.filter((line) => line.includes('"shed"'))).toEqual([])
     const elsewhere = memoryStore()
     await elsewhere.import(lines, { trust: 'developer' })
     expect((await elsewhere.verify({ conversation: 'c' })).faults).toEqual([])

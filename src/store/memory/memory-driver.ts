@@ -155,7 +155,7 @@ export function memoryDriver(): StoreDriver {
     async fork(plan) {
       const { row, length, digest } = plan
       const there = held.get(row.id)
-      if (there !== undefined) return there.row().seal === row.seal ? 'done' : 'exists'
+      if (there !== undefined) return there.row().origin === row.origin ? 'done' : 'exists'
       const origin = held.get(plan.from)
       const copied = origin?.entries().slice(0, length)
       if (copied === undefined || (copied.at(-1)?.row.digest ?? '') !== digest) return 'missing'

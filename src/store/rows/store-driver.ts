@@ -87,7 +87,7 @@ export interface ForkPlan {
   readonly inside: readonly string[]
 }
 
-/** How a fork ended. A fork that has the seal of the plan is `done`: an earlier attempt made it. */
+/** How a fork ended. A conversation that has the origin of the plan is `done`: an earlier attempt made it. */
 export type ForkOutcome = 'done' | 'missing' | 'exists'
 
 /** Which of the entries that a search finds. */

@@ -61,6 +61,27 @@ describe('postgresStore, when its connection breaks off', () => {
     await proxy.close()
   })
 
+  it('forks a conversation once, wherever it breaks off', { timeout: 60_000 }, async () => {
+    const proxy = await cuttingProxy(server.url)
+    const store = postgresStore({ url: proxy.url, schema: newSchema(), connections: 1 })
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const entries = [sample.turnStart('t'), sample.settlement('t', 'a'), sample.turnEnd('t')]
+    await store.append('c', epoch, entries, [new TextEncoder().encode('a result')])
+    let forks = 0
+    for (let message = 1; message < 60; message++) {
+      proxy.set({ message, side: 'unanswered' })
+      const to = `f${message}`
+      expect(await store.fork('c', { to })).toMatchObject({ id: to, length: 3 })
+      forks++
+      expect((await store.verify({ conversation: to })).faults).toEqual([])
+      if (!proxy.wasCut) break
+    }
+    expect(forks).toBeGreaterThan(10)
+    expect((await store.conversations()).length).toBe(forks + 1)
+    await store.close()
+    await proxy.close()
+  })
+
   it.each([
     ['before it has begun', 'BEGIN', 'unsent', 'Nothing was changed'],
     ['before its commit is sent', 'COMMIT', 'unsent', 'may have been stored or not'],

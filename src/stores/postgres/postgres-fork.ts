@@ -28,9 +28,9 @@ export async function insertFork(
     ],
   )
   if (made === undefined) {
-    const sql = `SELECT seal FROM ${conversations} WHERE id = $1`
+    const sql = `SELECT origin FROM ${conversations} WHERE id = $1`
     const [known] = await queries.rows(sql, [row.id])
-    return known?.['seal'] === row.seal ? 'done' : 'exists'
+    return known?.['origin'] === row.origin ? 'done' : 'exists'
   }
   const ref = String(made['ref'])
   await queries.change(

@@ -6,10 +6,10 @@ import { indexEntries } from './sqlite-search.ts'
 /** Makes a fork. The entries are copied inside the database. */
 export function insertFork(sqlite: Sqlite, plan: ForkPlan, lastPosition: string): ForkOutcome {
   const { row } = plan
-  const known = sqlite.get(`SELECT ${asBytes('seal')} FROM bobbin_conversations WHERE id = ?`, [
+  const known = sqlite.get(`SELECT ${asBytes('origin')} FROM bobbin_conversations WHERE id = ?`, [
     row.id,
   ])
-  if (known !== undefined) return textOf(known['seal']) === row.seal ? 'done' : 'exists'
+  if (known !== undefined) return textOf(known['origin']) === row.origin ? 'done' : 'exists'
   const origin = originRef(sqlite, plan)
   if (origin === undefined) return 'missing'
   sqlite.run(

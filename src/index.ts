@@ -276,10 +276,10 @@ export type {
   UndoInput,
 } from './turn/loop/turn-input.ts'
 export { type SubAgentOptions, subAgent } from './turn/nested/sub-agent.ts'
+export type { AgentOptions, SetupContext } from './turn/options/agent-options.ts'
 export type {
   Capture,
   RunnerOptions,
-  SetupContext,
   Sleep,
   TestingOptions,
   TokenBudget,

@@ -72,6 +72,8 @@ export interface TurnStart {
   readonly continues?: string
   /** What the application passed as `context`. The turns that continue this one have it too. */
   readonly context?: JsonValue
+  /** The active agent, where the runner has several. */
+  readonly agent?: string
   /** HMAC of the input under the conversation's key: tells another input under the same id. */
   readonly digest?: string
   /** The turn that started this one as a sub-agent. */
@@ -221,6 +223,8 @@ export interface Summary {
   readonly handles?: true
   /** Entries that it covers and that requests show all the same: the messages of the turn that it cuts through. */
   readonly keeps?: readonly number[]
+  /** The active agent, where the runner has several: what says so before may be covered. */
+  readonly agent?: string
   /** The number of the first place of the history behind it; `ModelCall.shed` has such numbers. */
   readonly place?: number
   readonly usage?: Omit<StoredUsage, 'nested' | 'cost'>
@@ -242,6 +246,8 @@ export interface Rewind {
   readonly toTurnId: string
   /** The first message of a user that no longer counts. */
   readonly message: string
+  /** The agent that was active when it came, and is again. */
+  readonly agent?: string
 }
 
 /** Something the operator should know: a warning, a recovery, a doubt. */

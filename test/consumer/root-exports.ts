@@ -52,6 +52,7 @@ export const rootExports: PublicNames = {
   ],
   types: [
     'ApprovalAnswer',
+    'AgentOptions',
     'Approve',
     'ErrorAnswer',
     'ExternalToolOptions',

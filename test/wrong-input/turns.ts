@@ -63,6 +63,7 @@ const OPTIONS: typeof INPUT = {
   executor: ['function'],
   tools: ['undefined', 'list', 'map', 'function'],
   instructions: ['undefined', 'text', 'empty text', 'function'],
+  agents: ['undefined'],
   store: ['undefined'],
   spool: ['undefined'],
   approve: ['undefined', 'function'],

@@ -1,4 +1,4 @@
-import type { SetupContext } from '../../turn/options/option-table.ts'
+import type { SetupContext } from '../../turn/options/agent-options.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Agent } from './agent.ts'
 import { type LoadedAgent, loadAgent } from './agent-file.ts'

@@ -54,14 +54,16 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
     must('reason', reason === undefined || isObject(reason), 'must be an object')
     must('usage', usage === undefined || isObject(usage), 'must be an object')
   },
-  'turn-start': ({ parent }) => {
+  'turn-start': ({ parent, agent }) => {
+    if (agent !== undefined) mustBeText('agent', agent)
     must('parent', parent === undefined || isObject(parent), 'must be an object')
     if (!isObject(parent)) return
     const { conversation, turnId } = parent as Data
     mustBeText('parent.conversation', conversation)
     mustBeText('parent.turnId', turnId)
   },
-  summary: ({ text, upTo, trust, calls, keeps, usage, cost }) => {
+  summary: ({ text, agent, upTo, trust, calls, keeps, usage, cost }) => {
+    if (agent !== undefined) mustBeText('agent', agent)
     must('text', typeof text === 'string', 'must be a string')
     must('upTo', isCount(upTo), 'must be the number of an entry')
     mustBeOneOf('trust', trust, TRUST_TIERS)
@@ -98,7 +100,8 @@ const CHECKS: Readonly<Partial<Record<EntryKind, (data: Data) => void>>> = {
       'must be the number of an entry',
     )
   },
-  rewind: ({ toTurnId, message }) => {
+  rewind: ({ toTurnId, message, agent }) => {
+    if (agent !== undefined) mustBeText('agent', agent)
     mustBeText('toTurnId', toTurnId)
     mustBeText('message', message)
   },

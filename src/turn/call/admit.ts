@@ -3,6 +3,7 @@ import type { Intent } from '../../store/entry.ts'
 import { issuesText } from '../../tools/input-schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
+import { HandOverTool } from '../executor/hand-over.ts'
 import { errorText } from '../limits/failure.ts'
 import { tooManyCalls } from '../limits/limits.ts'
 import type { StopReason } from '../limits/outcome.ts'
@@ -27,14 +28,24 @@ export async function admitCalls(
   const { calls: most } = scope.settings.limits
   const steps: NextStep[] = []
   let stop: StopReason | undefined
+  let isHandedOver = false
   for (const { call, taint } of calls) {
     if (before + steps.length >= most) stop ??= tooManyCalls(most)
-    const step = stop === undefined ? await admitSafely(scope, call, taint) : tooLate(scope, call)
+    const step =
+      stop !== undefined
+        ? tooLate(scope, call)
+        : isHandedOver
+          ? endStep(scope, call, 'refused', AFTER_HAND_OVER)
+          : await admitSafely(scope, call, taint)
     steps.push(step)
+    if (step.do === 'run' && step.tool instanceof HandOverTool) isHandedOver = true
     if (step.do === 'end') stop ??= step.stop
   }
   return { steps, stop }
 }
+
+const AFTER_HAND_OVER =
+  'Not run: a call before this one hands the conversation over. The agent that has it now may call its own tools.'
 
 const tooLate = (scope: CallScope, call: AskedCall) =>
   endStep(scope, call, 'refused', 'The turn was stopped before this call; it was not run.')

@@ -2,6 +2,7 @@ import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { IdSource } from '../../core/ids.ts'
 import type { RunnerStore } from '../../store/store.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { TurnEmitter } from '../events/turn-emitter.ts'
 import type { Interruption } from '../limits/cut-off.ts'
@@ -40,6 +41,8 @@ export interface CallScope {
   readonly restore: RestoreContext
   /** The tools of this iteration. */
   readonly tools: ToolRegistry
+  /** The tool of a call that was asked for before, perhaps by another agent. */
+  toolOf(name: string): Tool | undefined
   readonly guard: RepeatGuard
   readonly output: CallOutput
   readonly events: TurnEmitter

@@ -7,6 +7,7 @@ import type { SpoolInput } from '../../spool/spool-store.ts'
 import { holdErrors } from '../../spool/unread-stream.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
 import { ArtifactTool } from '../../tools/artifact-tool.ts'
+import { handedOver } from '../executor/hand-over.ts'
 import { errorText } from '../limits/failure.ts'
 import { shownId } from '../log/call-state.ts'
 import { callNote, type Fact } from '../log/fact.ts'
@@ -47,7 +48,8 @@ export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
   const record = isProven ? made : recordOf(scope, step.call, endOf(step, IN_DOUBT))
   const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
   const closing = step.given ? [step.given.closing] : []
-  await scope.log.commit([...closing, ...settlementOf(record), ...intent, ...note])
+  const told = handedOver(step.tool, record)
+  await scope.log.commit([...closing, ...settlementOf(record), ...intent, ...told, ...note])
   // After the record: without one, another runner may still continue the inner turn.
   await (inner ?? step.left)?.leave()
 }

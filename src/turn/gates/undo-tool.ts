@@ -19,8 +19,9 @@ export interface UndoSource {
 
 /** The tool of a call; for an undo, one that runs `undo` of the tool whose call is undone. */
 export async function toolOf(scope: CallScope, { item }: AskedCall): Promise<Tool | undefined> {
-  const { tools, log, settings, restore } = scope
-  if (item.undoes === undefined) return tools.get(item.tool)
+  const { log, settings, restore } = scope
+  if (item.undoes === undefined) return scope.toolOf(item.tool)
+  const tools = { get: (name: string) => scope.toolOf(name) }
   const source = { store: settings.store, tools, restore }
   const found = await undoable(source, log.id, item.undoes, item.id)
   return 'tool' in found ? found.tool : undefined

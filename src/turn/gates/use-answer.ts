@@ -43,7 +43,7 @@ export async function useAnswer(
   if (isGivenUp) return endStep(scope, call, 'abandoned', LEFT, [closeGate(gate, 'abandoned')])
   const refuse = (text: string) => endStep(scope, call, 'refused', text, [closing])
   if (call.redacted !== undefined) return refuse(NOT_STORED)
-  const tool = scope.tools.get(call.item.tool)
+  const tool = scope.toolOf(call.item.tool)
   if (tool === undefined || questionDigest(tool, gate) !== gate.digest) return refuse(STALE)
   const input = await approvedInput(tool, call.item.args, args)
   if (input === undefined) return refuse(STALE)

@@ -98,7 +98,7 @@ function reportStep(
 ): RunStep & { readonly given: GivenResult } {
   const { decision, args = call.item.args } = gate
   const { tool: name } = call.item
-  const tool = scope.tools.get(name) ?? goneTool(name)
+  const tool = scope.toolOf(name) ?? goneTool(name)
   const { outputs } = scope.opened
   const reported: GivenResult['reported'] = outputs?.has(gate.id)
     ? { output: outputs.get(gate.id) }

@@ -58,6 +58,8 @@ export interface TurnFacts {
   readonly turnId: string
   /** The gates that must be answered before the turn can continue. */
   readonly gates: readonly Gate[]
+  /** The agent that is active now, where the runner has several. */
+  readonly agent?: string
 }
 
 /** The outcome of a turn that gave an answer. */

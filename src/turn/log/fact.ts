@@ -233,6 +233,22 @@ export function backgroundResultIn({ code, data }: Note): string | undefined {
   return ((data ?? {}) as { readonly toolCallId?: string }).toolCallId
 }
 
+const HAND_OVER_NOTE = 'HAND_OVER'
+
+/** Says which agent is active from here on. */
+export const handOverNote = ({ id }: Pick<ToolCall, 'id'>, agent: string): Fact =>
+  note(HAND_OVER_NOTE, `The conversation was handed over to \`${agent}\`.`, {
+    agent,
+    toolCallId: id,
+  })
+
+/** The agent that a note makes active. */
+export function agentIn({ code, data }: Note): string | undefined {
+  if (code !== HAND_OVER_NOTE) return undefined
+  const { agent } = (data ?? {}) as { readonly agent?: unknown }
+  return typeof agent === 'string' ? agent : undefined
+}
+
 /** Records the trust of content that is in no record, and that may influence everything after it. */
 export const taintNote = (trust: TrustTier): Fact =>
   note(TAINT, `The model was shown ${trust} content that is in no record.`, { trust })

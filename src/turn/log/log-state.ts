@@ -9,7 +9,7 @@ import { isArtifact } from '../../spool/artifact.ts'
 import { Media } from '../../spool/media.ts'
 import { type Intent, type Note, type StoredUsage, TAINT } from '../../store/entry.ts'
 import { type AskedCall, type OpenState, shownId } from './call-state.ts'
-import { backgroundResultIn, type Fact, OWN_WIRE } from './fact.ts'
+import { agentIn, backgroundResultIn, type Fact, OWN_WIRE } from './fact.ts'
 import { EMPTY_LOG, type LogEnd, nextEnd } from './log-end.ts'
 
 /**
@@ -38,6 +38,8 @@ export class LogState {
   /** The messages of users that count. */
   readonly #asked: AskedMessage[] = []
   end: LogEnd = EMPTY_LOG
+  /** The active agent; undefined in a conversation without agents. */
+  agent: string | undefined
   /** What the application passed to the last `run` as `context`. */
   context: JsonValue | undefined
   /** What the last `run` and the turns that continue it have spent. */
@@ -96,15 +98,18 @@ export class LogState {
         this.#lower(taintOf(fact.note))
         if (fact.note.code === TAINT) this.#unrecorded = undefined
         this.#show(backgroundResultIn(fact.note))
+        this.agent = agentIn(fact.note) ?? this.agent
         break
       case 'model-call':
         this.#spend(fact.modelCall.usage, fact.modelCall.cost)
         break
       case 'summary':
         this.#lower(fact.summary.trust)
+        this.agent = fact.summary.agent ?? this.agent
         this.#spend(fact.summary.usage, fact.summary.cost)
         break
       case 'turn-start':
+        this.agent = textOf(fact.start.agent) ?? this.agent
         // A turn that continues another has its context.
         if ((fact.start.input ?? 'run') === 'run') {
           this.context = fact.start.context
@@ -117,6 +122,7 @@ export class LogState {
         break
       case 'rewind':
         this.#rewind(fact.rewind.message)
+        this.agent = fact.rewind.agent ?? this.agent
         break
       case 'thought':
         break
@@ -133,6 +139,11 @@ export class LogState {
     if (fact.kind === 'turn-start') this.#isUndo = fact.start.input === 'undo'
     if (!this.#isUndo) this.end = nextEnd(this.end, fact)
     if (fact.kind === 'turn-end') this.#isUndo = false
+  }
+
+  /** The agent that was active when that message came. */
+  get lastAgent(): string | undefined {
+    return this.#asked.at(-1)?.agent
   }
 
   /** Counts content that is in no fact: memories and retrievables, and what the outer turn has seen. */
@@ -168,7 +179,7 @@ export class LogState {
   #ask(message: Message): void {
     this.recent = []
     const [provided, background] = [this.#providerItems.size, this.background.size]
-    this.#asked.push({ message, provided, background, results: [] })
+    this.#asked.push({ message, agent: this.agent, provided, background, results: [] })
   }
 
   /** The history shows the result of a background call from here on. */
@@ -269,9 +280,12 @@ export class LogState {
   }
 }
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
 /** A message of a user, and what was known when it came. */
 interface AskedMessage {
   readonly message: Message
+  readonly agent: string | undefined
   /** How many calls providers had left open, and how many had begun in the background. */
   readonly provided: number
   readonly background: number

@@ -79,6 +79,7 @@ function summaryOf(
     ...(isNamed && { handles: true }),
     ...(keeps.length > 0 && { keeps }),
     place,
+    ...(log.state.agent !== undefined && { agent: log.state.agent }),
     ...(counted && { usage: counted }),
     ...(cost?.amount !== undefined && { cost: cost.amount }),
   }

@@ -39,7 +39,8 @@ export async function decide(turn: Turn): Promise<Decided> {
     try {
       // Rules without a promise are welcome, whatever the type says.
       const ways = helpers(turn, streamId, modelCall, trips)
-      const deciding = (async () => settings.executor(ctx, ways))()
+      const executor = turn.agent?.executor ?? settings.executor
+      const deciding = (async () => executor(ctx, ways))()
       return { decision: await watch.orAborted(deciding), modelCall, streamId, trips }
     } catch (error) {
       await turn.log.commit(trips.failed(error))

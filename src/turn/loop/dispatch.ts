@@ -72,6 +72,7 @@ async function beginIteration(turn: Turn): Promise<DispatchEnd | undefined> {
   )
   if (limit !== undefined) return stopped(limit)
   tally.iteration = iteration
+  offerActive(turn)
   await takeSteered(turn)
   await showBackgroundResults(turn)
   await compactHistory(turn)
@@ -112,3 +113,9 @@ function brokenOff({
 
 const modelStopped = (text: string, message: string): DispatchEnd =>
   stopped({ code: 'MODEL_STOPPED', message }, text)
+
+/** Offers the instructions and tools of the agent that is active now. */
+function offerActive({ agent, request, visible, settings }: Turn): void {
+  if (agent === undefined || visible.own === agent.tools) return
+  request.offer(agent.instructions, agent.tools, settings.artifacts)
+}

@@ -17,7 +17,7 @@ export async function finishOpenCalls(
   policy: OpenPolicy,
   isAfterCrash: boolean,
 ): Promise<boolean> {
-  const { log, guard, tools, tally, opened } = turn
+  const { log, guard, tally, opened } = turn
   for (const { message, data } of opened.doubts) {
     const { toolCallId } = data as { readonly toolCallId: string }
     turn.events.observed('warning', { code: 'IN_DOUBT', message, toolCallId })
@@ -30,7 +30,7 @@ export async function finishOpenCalls(
     const { item, checksum } = state.call
     tally.resume(item.id)
     if (isSameTurn) guard.recall(checksum)
-    const exclusive = tools.get(item.tool)?.exclusive ?? false
+    const exclusive = turn.toolOf(item.tool)?.exclusive ?? false
     const run = async () => perform(turn, await nextStep(turn, state, policy))
     return { exclusive, run }
   })

@@ -19,7 +19,8 @@ import { ConversationLog } from '../log/conversation-log.ts'
 import { isDoubt } from '../log/fact.ts'
 import type { LogState } from '../log/log-state.ts'
 import { resultSpool } from '../log/small-results.ts'
-import type { SetupContext } from '../options/option-table.ts'
+import type { SetupContext } from '../options/agent-options.ts'
+import { activeAgent } from '../options/agents.ts'
 import type { RunnerSettings, TurnSetup } from '../options/runner-options.ts'
 import { readBack } from '../recovery/read-back.ts'
 import { History } from '../request/history.ts'
@@ -137,6 +138,7 @@ export async function openTurn(
       ...(turn.opened.chain[0] !== undefined && { continues: turn.opened.chain[0] }),
       ...(await seed.startWith?.(secret, turn)),
       ...(parent && { parent: { ...parent.origin } }),
+      ...(turn.agent && { agent: turn.agent.name }),
     }
     await turn.log.commit([{ kind: 'turn-start', start }])
     // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.
@@ -227,7 +229,9 @@ async function turnOn(
     interruption,
   )
   const settings = { ...given, ...setup }
-  visible.offer(settings.tools, artifacts)
+  const active = () => activeAgent(settings.agents, state.agent)
+  const { instructions, tools } = active() ?? settings
+  visible.offer(tools, artifacts)
   await history.render()
   isRead = true
   if (parent !== undefined) state.seeUnrecorded(parent.taint)
@@ -247,7 +251,7 @@ async function turnOn(
   control?.found?.()
   const guard = new RepeatGuard(settings.repeat)
   const scrubbed = callOutput(results, secretScrubber(settings.secrets))
-  const { instructions, budget } = settings
+  const { budget } = settings
   const request = new TurnRequest({
     instructions,
     budget,
@@ -275,6 +279,7 @@ async function turnOn(
     guard,
     secret,
     iteration: () => tally.iteration,
+    agent: () => active()?.name,
   })
   const conversations = [id, ...(parent?.conversations ?? [])]
   const outer: OuterTurn = {
@@ -321,9 +326,13 @@ async function turnOn(
     ctx,
     inner: settings.inner(outer),
     standing: { conversations, subject: subjectOnce(settings, context, events) },
+    get agent() {
+      return active()
+    },
     get tools() {
       return request.tools
     },
+    toolOf: (name) => request.tools.get(name) ?? settings.tools.get(name),
   }
   return { turn, live }
 }

@@ -30,7 +30,9 @@ export async function rewindTurn(turn: Turn, input: Unspooled): Promise<void> {
   const start = await askStore(() => store.get(log.id, 'turn-start', entry.turnId))
   const toTurnId = start?.data.continues ?? entry.turnId
   const message = isAgain(input) ? sameMessage(turn) : await userMessage(turn, input)
-  const rewind = { id: settings.ids(), toTurnId, message: entry.data['id'] as string }
+  const { lastAgent: agent } = log.state
+  const from = { toTurnId, message: entry.data['id'] as string, ...(agent && { agent }) }
+  const rewind = { id: settings.ids(), ...from }
   await log.commit([
     { kind: 'rewind', rewind },
     { kind: 'message', message },

@@ -184,7 +184,7 @@ async function work(turn: Turn, { way, begin }: TurnPlan): Promise<DispatchEnd> 
 
 async function dispatched(turn: Turn): Promise<DispatchEnd> {
   const { events, settings, interruption } = turn
-  events.observed('dispatchStart', { tools: settings.tools.names })
+  events.observed('dispatchStart', { tools: (turn.agent ?? settings).tools.names })
   let end: DispatchEnd = NOT_REACHED
   try {
     const core = async () => {
@@ -268,13 +268,14 @@ async function closeLog(
 }
 
 function outcomeOf(
-  { tally, events }: Turn,
+  { tally, events, agent }: Turn,
   end: DispatchEnd,
   gates: readonly Gate[],
   usage: TurnUsage,
 ): TurnOutcome {
   const { text } = end
-  const facts = { text, toolCalls: tally.calls, usage, ...events.origin, gates }
+  const active = agent && { agent: agent.name }
+  const facts = { text, toolCalls: tally.calls, usage, ...events.origin, gates, ...active }
   if (end.status === 'completed') return { status: end.status, ...facts, output: end.output }
   return { status: end.status, ...facts, reason: end.reason }
 }

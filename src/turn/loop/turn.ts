@@ -3,6 +3,7 @@ import type { Gate } from '../../store/gate.ts'
 import type { BackgroundCalls } from '../call/background-calls.ts'
 import type { CallScope } from '../call/call-scope.ts'
 import type { LogEnd } from '../log/log-end.ts'
+import type { Agent } from '../options/agents.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import type { PromptPrefix } from '../request/prompt-prefix.ts'
 import type { TurnRequest } from '../request/turn-request.ts'
@@ -34,6 +35,8 @@ export class Steering {
 /** A running turn: the scope of its calls, and what the loop needs in addition. */
 export interface Turn extends CallScope {
   readonly settings: RunnerSettings
+  /** The active agent, where the runner has several. */
+  readonly agent: Agent | undefined
   /** The next request. */
   readonly request: TurnRequest
   /** Compares each request with the one before. */

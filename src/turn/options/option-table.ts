@@ -15,8 +15,6 @@ import type { Model } from '../../model/model.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { DEFAULT_LEASE_MS, type RunnerStore } from '../../store/store.ts'
-import type { InputSchema } from '../../tools/input-schema.ts'
-import type { Tool } from '../../tools/tool.ts'
 import type { Middleware } from '../call/middleware.ts'
 import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
 import { type Compaction, isCompaction } from '../compact/compaction.ts'
@@ -26,6 +24,12 @@ import type { MayDecide } from '../gates/may-decide.ts'
 import { TURN_LIMITS, type TurnLimits } from '../limits/limits.ts'
 import { isPrices, type Prices } from '../limits/prices.ts'
 import { REPEAT_LIMITS, type RepeatLimits } from '../limits/repeat-guard.ts'
+import {
+  type AgentOptions,
+  isAgents,
+  type SetupContext,
+  type ToolsOption,
+} from './agent-options.ts'
 
 /** Resolves after the time, or at once when the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
@@ -49,21 +53,6 @@ export interface TokenBudget {
   readonly encoding?: string
 }
 
-/** What `instructions` and `tools` get where they are functions. */
-export interface SetupContext<Context = unknown> {
-  /** What the application passed to `run` as `context`. */
-  readonly context: Context
-  readonly conversation: string
-  readonly turnId: string
-}
-
-/** The tools of a runner: a list, or a function that gives one for each turn. */
-type ToolsOption<Context> =
-  | Iterable<Tool<InputSchema, Context>>
-  | ((
-      ctx: SetupContext<Context>,
-    ) => Iterable<Tool<InputSchema, Context>> | Promise<Iterable<Tool<InputSchema, Context>>>)
-
 /** Every option of a runner. */
 export interface RunnerOptions<Context = unknown> {
   /** Decides what happens next in a turn. A runner has either this or an `executor`. */
@@ -74,6 +63,11 @@ export interface RunnerOptions<Context = unknown> {
   readonly tools?: ToolsOption<Context>
   /** What the model reads before everything else; a function is called as that of `tools` is. */
   readonly instructions?: string | ((ctx: SetupContext<Context>) => string | Promise<string>)
+  /**
+   * Agents that hand the conversation over to each other with the tool `hand_over`; the first one begins. The runner's own
+   * `instructions` and `tools` are before those of each.
+   */
+  readonly agents?: Readonly<Record<string, AgentOptions<Context>>>
   /** Where records go; in memory unless given. */
   readonly store?: RunnerStore
   /** Where large results go; the store's own spool unless given. */
@@ -158,6 +152,10 @@ export const RUNNER_OPTIONS = {
   instructions: option(
     (value) => typeof value === 'string' || isFunction(value),
     'must be a string, or a function that gives one',
+  ),
+  agents: option(
+    isAgents,
+    'must be an object of agents, each with `instructions`, `tools`, `model`, `description` or `handOverTo`, such as `{ triage: { instructions }, billing: { tools } }`',
   ),
   store: option(
     hasMethods('acquire', 'append', 'entries'),

@@ -13,13 +13,9 @@ import { summaryModels } from '../compact/model-summary.ts'
 import type { Executor } from '../executor/executor.ts'
 import { modelExecutor, modelsOf } from '../executor/model-executor.ts'
 import { type Prices, priceOf } from '../limits/prices.ts'
-import {
-  RENAMED_OPTIONS,
-  RUNNER_OPTIONS,
-  type RunnerOptions,
-  type SetupContext,
-  type Sleep,
-} from './option-table.ts'
+import type { AgentOptions, SetupContext } from './agent-options.ts'
+import { type Agent, fixedAgents, type Offer } from './agents.ts'
+import { RENAMED_OPTIONS, RUNNER_OPTIONS, type RunnerOptions, type Sleep } from './option-table.ts'
 
 /** A model or an executor is required; everything else has a default. */
 export type TurnRunnerOptions<Context = unknown> = RunnerOptions<Context> &
@@ -32,7 +28,10 @@ type Values = OptionValues<typeof RUNNER_OPTIONS>
 
 /** The options with every default filled in. */
 export interface RunnerSettings
-  extends Omit<Values, 'executor' | 'tools' | 'instructions' | 'store' | 'spool' | 'testing'> {
+  extends Omit<
+    Values,
+    'executor' | 'tools' | 'instructions' | 'agents' | 'store' | 'spool' | 'testing'
+  > {
   readonly executor: Executor
   /** True when the application brought the executor: it may change requests. */
   readonly hasOwnExecutor: boolean
@@ -43,6 +42,8 @@ export interface RunnerSettings
   /** Empty until the turn has begun, if a function gives them. */
   readonly tools: ToolRegistry
   readonly instructions: string | undefined
+  /** The agents of the turn, if the runner has several. `tools` are those of all of them then. */
+  readonly agents?: ReadonlyMap<string, Agent>
   /** Gives tools and instructions for a turn. */
   readonly setUp: (ctx: SetupContext) => Promise<TurnSetup>
   readonly store: NonNullable<Values['store']>
@@ -69,7 +70,9 @@ export function runnerSettings(
   if (executor === values.executor && model !== undefined) {
     throw invalidRunner('`TurnRunner` has both a `model` and an `executor`. Pass one of them.')
   }
-  const models = modelsOf(executor).map((one) => one.model)
+  const several = values.agents && fixedAgents(values.agents)
+  const asking = [executor, ...(several?.executors ?? [])].flatMap(modelsOf)
+  const models = asking.map((one) => one.model)
   const { budget, compact } = values
   if (budget !== undefined && compact !== undefined && compact.at > budget.maxTokens) {
     throw invalidRunner(
@@ -86,27 +89,31 @@ export function runnerSettings(
       '`TurnRunner` has a durable store and a spool that dies with the process. Pass `spool: fileSpool(folder)` to the runner or to the store; import `fileSpool` from `bobbin-adk/fs`. If the store is on a server, the folder must be one that all machines which use the store share.',
     )
   }
-  const { tools: toolsOf, instructions: instructionsOf } = values
-  const tools = registryOf(typeof toolsOf === 'function' ? [] : toolsOf)
-  const instructions = typeof instructionsOf === 'function' ? undefined : instructionsOf
+  const { agents = {}, ...own } = values
+  const fixed = { tools: fixedTools(own), instructions: fixedText(own) }
+  const given = Object.entries(agents).map(
+    ([name, agent]) =>
+      [name, { tools: fixedTools(agent), instructions: fixedText(agent) }] as const,
+  )
+  // What can be wrong with a fixed list is found here, not in the first turn.
+  const offers = several?.offers(fixed, new Map(given))
   return {
-    ...values,
+    ...own,
+    ...fixed,
+    ...offers,
     executor,
-    hasOwnExecutor: executor === values.executor && models.length === 0,
+    hasOwnExecutor: executor === values.executor && modelsOf(executor).length === 0,
     models,
-    appends: modelsOf(executor).some((one) => one.appends === true),
-    tools,
-    instructions,
-    setUp: async (ctx) => ({
-      tools:
-        typeof toolsOf === 'function'
-          ? await asked('tools', async () => registryOf(await toolsOf(ctx)))
-          : tools,
-      instructions:
-        typeof instructionsOf === 'function'
-          ? await asked('instructions', async () => requireText(await instructionsOf(ctx)))
-          : instructions,
-    }),
+    appends: asking.some((one) => one.appends === true),
+    setUp: async (ctx) => {
+      const runner = await asked(own, fixed, ctx)
+      if (several === undefined) return runner
+      const each = given.map(async ([name, before]) => {
+        const offer = await asked(agents[name] ?? {}, before, ctx, `agents.${name}.`)
+        return [name, offer] as const
+      })
+      return { ...runner, ...several.offers(runner, new Map(await Promise.all(each))) }
+    },
     store,
     spool,
     clock: sureClock(testing.clock),
@@ -117,7 +124,7 @@ export function runnerSettings(
 }
 
 /** What a turn is set up with. */
-export type TurnSetup = Pick<RunnerSettings, 'tools' | 'instructions'>
+export type TurnSetup = Pick<RunnerSettings, 'tools' | 'instructions' | 'agents'>
 
 /** Refuses a limit of cost that cannot be checked. */
 export function requirePrices(models: readonly string[], prices: Prices | undefined): void {
@@ -135,12 +142,38 @@ function registryOf(tools: Iterable<Tool> | undefined): ToolRegistry {
   return registry
 }
 
-/** Asks a function of the application; its error says which one failed. */
-async function asked<T>(option: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    throw new Error(`\`${option}\` of the runner failed: ${thrownText(error)}`, { cause: error })
+/** What gives tools and instructions: a runner, or one of its agents. */
+type Giver = { readonly [Name in 'tools' | 'instructions']?: AgentOptions[Name] | undefined }
+
+const fixedTools = ({ tools }: Giver) => registryOf(typeof tools === 'function' ? [] : tools)
+
+const fixedText = ({ instructions }: Giver) =>
+  typeof instructions === 'function' ? undefined : instructions
+
+/** Asks the functions of the application; an error says which one failed. */
+async function asked(
+  { tools, instructions }: Giver,
+  fixed: Offer,
+  ctx: SetupContext,
+  path = '',
+): Promise<Offer> {
+  const ask = async <T>(option: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      const message = `\`${path}${option}\` of the runner failed: ${thrownText(error)}`
+      throw new Error(message, { cause: error })
+    }
+  }
+  return {
+    tools:
+      typeof tools === 'function'
+        ? await ask('tools', async () => registryOf(await tools(ctx)))
+        : fixed.tools,
+    instructions:
+      typeof instructions === 'function'
+        ? await ask('instructions', async () => requireText(await instructions(ctx)))
+        : fixed.instructions,
   }
 }
 

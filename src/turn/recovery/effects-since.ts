@@ -38,8 +38,14 @@ export async function effectsSince(
       if (entry.kind === 'settlement') settled.set(callOf(entry.data), entry.data)
     }
   })
+  const undone = new Set<unknown>()
+  for (const { undoes, settlement } of settled.values()) {
+    if (settlement === 'ok') undone.add(undoes)
+  }
   const ended: CallEffect[] = []
   for (const [id, data] of settled) {
+    // An undo is a person's own call: the model does not ask for it again.
+    if (data['undoes'] !== undefined || undone.has(id) || undone.has(data['id'])) continue
     if (!STARTED.has(data['settlement'])) continue
     const isRead =
       data['executedBy'] === 'provider' ? isProvidersRead(data) : intents.get(id)?.effect === 'read'
@@ -47,7 +53,7 @@ export async function effectsSince(
     ended.push({ id, tool: text(data['tool']) })
   }
   const open = [...intents.values()].filter(
-    ({ id, effect }) => effect !== 'read' && !settled.has(id),
+    ({ id, effect, tool }) => effect !== 'read' && !tool.startsWith('undo:') && !settled.has(id),
   )
   return [...ended, ...open.map(({ id, tool }) => ({ id, tool }))]
 }

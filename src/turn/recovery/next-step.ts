@@ -64,7 +64,7 @@ async function afterAsk(
   policy: OpenPolicy,
 ): Promise<NextStep> {
   const abandoned = () => endStep(scope, call, 'abandoned', NO_RESULT)
-  const tool = scope.tools.get(call.item.tool)
+  const tool = scope.toolOf(call.item.tool)
   if (policy === 'abandon' || tool?.effect !== 'read' || call.redacted) return abandoned()
   const checked = await tool.validate(call.item.args)
   if (!checked.ok) return abandoned()
@@ -152,7 +152,7 @@ async function secondTry(
   scope: RecoveryScope,
   { call, intent }: StartedState,
 ): Promise<(NextStep & { do: 'run' }) | CallEnd> {
-  const tool = scope.tools.get(call.item.tool)
+  const tool = scope.toolOf(call.item.tool)
   if (tool === undefined) return IN_DOUBT
   const found = await reconcile(scope, tool, intent.idempotencyKey)
   if (found?.happened === 'yes') return happenedEnd(scope, tool, found.output)

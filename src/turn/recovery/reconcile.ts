@@ -63,7 +63,7 @@ export const NOT_HAPPENED = 'It is now known that this call took no effect. It w
  */
 export async function settleDoubts(scope: CallScope, doubts: readonly ToolCall[]): Promise<void> {
   for (const doubt of doubts) {
-    const tool = scope.tools.get(doubt.tool)
+    const tool = scope.toolOf(doubt.tool)
     if (tool?.reconcile === undefined) continue
     const intent = await askStore(() => scope.settings.store.get(scope.log.id, 'intent', doubt.id))
     const key = intent?.data.idempotencyKey ?? IMPORTED_KEY

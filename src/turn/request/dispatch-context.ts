@@ -15,6 +15,8 @@ export interface DispatchContext<Context = unknown> {
   /** From 1. */
   readonly iteration: number
   readonly signal: AbortSignal
+  /** The agent that is active, where the runner has several. */
+  readonly agent: string | undefined
   readonly instructions: string
   /**
    * The conversation in neutral form, ready to be encoded. With a budget, old results become handles in it. The

@@ -3,7 +3,7 @@ import type { SentRequest } from '../../model/model.ts'
 import { digestOfPieces, type PromptPieces, shortDigest } from '../../model/prompt-pieces.ts'
 import type { ToolDefinition } from '../../model/tool-definition.ts'
 import { type BreakCause, CALL_NOTE, type StoredPrefix } from '../../store/entry.ts'
-import type { Fact } from '../log/fact.ts'
+import { agentIn, type Fact } from '../log/fact.ts'
 
 /** What a request is made of, as far as it explains a break. */
 export interface PrefixSource {
@@ -56,6 +56,7 @@ export class PromptPrefix {
           break
         case 'note':
           if (fact.note.code === CALL_NOTE) this.#causes.add('edit')
+          if (agentIn(fact.note) !== undefined) this.#causes.add('hand-over')
           break
         case 'rewind':
           this.#causes.add('rewind')

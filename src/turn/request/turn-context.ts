@@ -18,6 +18,7 @@ export interface TurnFacts
   readonly guard: RepeatGuard
   readonly secret: Uint8Array
   readonly iteration: () => number
+  readonly agent: () => string | undefined
 }
 
 /** The context that executors and middleware get. Getters show the turn as it is now. */
@@ -41,6 +42,9 @@ export function turnContext(facts: TurnFacts): DispatchContext {
     },
     get iteration() {
       return facts.iteration()
+    },
+    get agent() {
+      return facts.agent()
     },
     get tools() {
       return request.tools

@@ -70,7 +70,7 @@ export class TurnRequest {
   readonly memories: Memory[] = []
   readonly retrievables: Retrievable[] = []
   items: readonly HistoryItem[]
-  readonly instructions: string
+  instructions: string
   /** The tools of this iteration. */
   tools: ToolRegistry
   readonly #parts: RequestParts
@@ -96,6 +96,17 @@ export class TurnRequest {
     this.#showShed()
     this.tools = parts.visible.tools
     this.#budget = this.#newBudget()
+  }
+
+  /** Changes what the next request offers: another agent is active. */
+  offer(
+    instructions: string | undefined,
+    tools: ToolRegistry,
+    artifacts?: readonly unknown[],
+  ): void {
+    this.instructions = instructionsText(instructions)
+    this.#parts.visible.offer(tools, artifacts)
+    this.tools = this.#parts.visible.tools
   }
 
   #newBudget(): HistoryBudget | undefined {

@@ -464,6 +464,18 @@ describe('regenerate', () => {
     expect(next.asked()).toEqual([['go']])
   })
 
+  it('does not count a call that was undone', async () => {
+    const store = memoryStore()
+    const pay = sampleTool('pay', () => 'paid', { effect: 'write', undo: () => 'paid back' })
+    const script = [[{ call: 'pay' }], [{ text: 'one' }], [{ text: 'two' }]]
+    const { runner, asked } = agent(store, script, { tools: [pay] })
+    const { toolCalls } = await runner.run({ conversation: 'c', message: 'go' })
+    const toolCallId = toolCalls[0]?.id ?? ''
+    await runner.undo({ conversation: 'c', toolCallId, decidedBy: 'ann' })
+    expect(await runner.regenerate({ conversation: 'c' })).toMatchObject({ text: 'two' })
+    expect(asked().at(-1)).toEqual(['go'])
+  })
+
   it('exports and imports what was taken back as taken back', async () => {
     const store = memoryStore()
     const { runner } = agent(store, [[{ text: 'one' }], [{ text: 'two' }]])

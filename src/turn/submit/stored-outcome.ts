@@ -4,6 +4,7 @@ import type { Entry, TurnEnd } from '../../store/entry.ts'
 import { restoreFrom } from '../../store/feed/follow.ts'
 import { interruptionOf } from '../limits/cut-off.ts'
 import type { StopReason, TurnOutcome } from '../limits/outcome.ts'
+import { agentIn } from '../log/fact.ts'
 import { checkedOutput, type OutputShape } from '../loop/structured-output.ts'
 import { NO_USAGE } from '../loop/turn-tally.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
@@ -18,6 +19,8 @@ export interface StoredChain {
   readonly isPast: boolean
   readonly calls: readonly Entry[]
   readonly text: string
+  /** The active agent; empty in a conversation without agents. */
+  readonly agent: string
 }
 
 /** Reads a chain from its first entry on. */
@@ -27,7 +30,7 @@ export async function storedChain(
   first: string,
   from: number,
 ): Promise<StoredChain> {
-  const chain = { turnId: first, end: undefined as TurnEnd | undefined, isPast: false }
+  const chain = { turnId: first, end: undefined as TurnEnd | undefined, isPast: false, agent: '' }
   let calls: Entry[] = []
   let answer: { response: string | undefined; text: string; isPartial: boolean } | undefined
   for await (const entry of store.entries(conversation, { from })) {
@@ -41,6 +44,7 @@ export async function storedChain(
       calls = []
     } else if (entry.kind === 'turn-end') chain.end = entry.data
     else if (entry.kind === 'settlement') calls.push(entry)
+    chain.agent = agentOf(entry) ?? chain.agent
     const said = saidIn(entry)
     if (said === undefined) continue
     const isMore = answer !== undefined && said.response === answer.response
@@ -49,6 +53,12 @@ export async function storedChain(
   const isShown = chain.end?.status === 'completed' || chain.end?.reason?.code === 'MODEL_STOPPED'
   const text = answer !== undefined && (isShown || answer.isPartial) ? answer.text : ''
   return { ...chain, calls, text }
+}
+
+/** The agent that is active from an entry on. */
+function agentOf(entry: Entry): string | undefined {
+  if (entry.kind === 'turn-start' || entry.kind === 'rewind') return entry.data.agent
+  return entry.kind === 'note' ? agentIn(entry.data) : undefined
 }
 
 /** What the model said in an entry. */
@@ -72,12 +82,13 @@ export async function storedOutcome(
   output: OutputShape | undefined,
 ): Promise<TurnOutcome> {
   const { store, spool, artifacts } = settings
-  const { turnId, end, text } = chain
+  const { turnId, end, text, agent } = chain
   const context = restoreFrom(store, spool, artifacts)
   const toolCalls = chain.calls.map(({ data }) => ToolCall.fromJSON(data, context))
   const gates = end.status === 'suspended' ? await store.openGates(conversation) : []
   const usage = end.usage ?? NO_USAGE
-  const facts = { text, toolCalls, usage, conversation, turnId, gates }
+  const active = agent !== '' && { agent }
+  const facts = { text, toolCalls, usage, conversation, turnId, gates, ...active }
   if (end.status !== 'completed') {
     return { status: end.status, ...facts, reason: end.reason as StopReason }
   }

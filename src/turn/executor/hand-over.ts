@@ -1,0 +1,45 @@
+import type { ToolCall } from '../../records/tool-call.ts'
+import { Tool } from '../../tools/tool.ts'
+import { type Fact, handOverNote } from '../log/fact.ts'
+
+/** The name of the tool by which an agent hands the conversation over. */
+export const HAND_OVER = 'hand_over'
+
+/** Another agent of the runner. */
+interface Target {
+  readonly name: string
+  readonly description?: string | undefined
+}
+
+/** The tool of one agent. Its handler does nothing: the record of the call says who is active from then on. */
+export class HandOverTool extends Tool {
+  constructor(targets: readonly Target[]) {
+    const list = targets.map(({ name, description }) =>
+      description === undefined ? `\`${name}\`` : `\`${name}\`: ${description}`,
+    )
+    super({
+      name: HAND_OVER,
+      description: `Hands the conversation over to another agent, who continues it from here and sees everything said so far. The agents are:\n${list.join('\n')}`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          to: { type: 'string', enum: targets.map(({ name }) => name) },
+          message: { type: 'string', description: 'What the other agent should know or do.' },
+        },
+        required: ['to'],
+        additionalProperties: false,
+      },
+      effect: 'read',
+      trust: 'developer',
+      repeat: false,
+      handler: (args) => `The conversation is with \`${(args as { to: string }).to}\` now.`,
+    })
+  }
+}
+
+/** What is stored beside the record of a call that handed over. */
+export function handedOver(tool: Tool, record: ToolCall): readonly Fact[] {
+  if (!(tool instanceof HandOverTool) || record.settlement !== 'ok') return []
+  const { to } = (record.effectiveArgs ?? record.args) as { readonly to: string }
+  return [handOverNote(record, to)]
+}

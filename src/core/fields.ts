@@ -5,9 +5,16 @@ import type { JsonObject, JsonValue } from './json/json.ts'
 import { ARGUMENT_LIMITS, normalizeArguments, normalizeJson } from './json/strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
+/** The time that was asked for last. Most records have the same time in several fields, and nobody can change it. */
+let latest: DateTime<true> | undefined
+
 /** A time in UTC, as records hold it. */
 export function utcTime(millis: number): DateTime<true> {
-  return DateTime.fromMillis(Math.trunc(millis), UTC) as DateTime<true>
+  const whole = Math.trunc(millis)
+  if (latest?.toMillis() === whole) return latest
+  const time = DateTime.fromMillis(whole, UTC) as DateTime<true>
+  if (time.isValid) latest = time
+  return time
 }
 
 /** The stored form of a time. */

@@ -168,7 +168,10 @@ function storedItem({ data, time, redacted }: Entry & { kind: 'history-item' }):
   const { tool, args, rawArgs } = item
   const call = {
     item: { ...item, id },
-    checksum: checksum(tool, args),
+    // Nearly every call of a log is settled, and its record has the checksum.
+    get checksum() {
+      return checksum(tool, args)
+    },
     askedAt,
     ...(rawArgs !== undefined && { rawArgs }),
     ...(redacted && { redacted }),

@@ -119,7 +119,7 @@ export const HOSTILE: readonly HostileServer[] = [
     refused: 'the same page',
   },
   {
-    name: 'a list that is none',
+    name: 'a text in place of a list',
     server: new WireServer({ 'tools/list': () => ({ tools: 'all of them' }) }),
     refused: 'could not be read',
   },
@@ -279,7 +279,7 @@ export const HOSTILE: readonly HostileServer[] = [
     text: 'more than 1000 parts',
   },
   {
-    name: 'a result that is none',
+    name: 'a text in place of the content',
     server: answering({ content: 'all' }),
     call: 'in-doubt',
     text: 'In doubt',

@@ -163,7 +163,7 @@ class Call {
         flights.park(parked, landing.flight)
         return question
       } catch (error) {
-        // The server waits, and nobody can be asked this: the call ends here.
+        // The question cannot be put to a person, and the server waits: the call ends here.
         landing.flight.abort(error as Error)
         throw this.#lost(thrownText(error), error)
       }

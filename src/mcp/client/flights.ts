@@ -21,7 +21,7 @@ export class Flight {
 
   constructor(send: (signal: AbortSignal) => Promise<unknown>) {
     this.result = send(this.#abort.signal)
-    // Whoever waits sees the failure; nobody waits for a parked call whose gate was given up.
+    // A parked call whose gate was given up may fail later without a reader.
     this.result.catch(() => undefined)
   }
 
@@ -130,6 +130,6 @@ export class Flights {
   }
 
   #drop(name: string): void {
-    this.take(name)?.abort(new Error('nobody answered in time'))
+    this.take(name)?.abort(new Error('the question was not answered in time'))
   }
 }

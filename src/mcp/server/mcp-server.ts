@@ -33,8 +33,8 @@ export interface McpServerOptions {
   /** Where the records of calls go; in memory, and only the last ones, unless given. */
   readonly store?: RunnerStore
   /**
-   * Who decides on calls that need approval: nobody, and they are refused, unless it is `'client'`. A client that answers by
-   * itself approves itself.
+   * `'client'` lets the client decide on calls that need approval. Without it they are refused: a client that answers by itself
+   * approves itself.
    */
   readonly approvals?: 'client'
   /** In whose name the answers of clients are stored. */

@@ -19,7 +19,7 @@ import { type CallState, signState } from './signed-state.ts'
 /** What a server with tools is made of. */
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
-  /** Forgets the oldest calls of a store that nobody else reads. */
+  /** Forgets the oldest calls of a store in memory. */
   readonly remember: (conversation: string) => void
 }
 

@@ -24,7 +24,7 @@ import {
   checkResume,
   checkUndo,
 } from './loop/begin-turn.ts'
-import type { TurnControl, TurnPlace } from './loop/open-turn.ts'
+import type { TurnControl, TurnPlace, TurnSeed } from './loop/open-turn.ts'
 import { runTurn } from './loop/run-turn.ts'
 import type { OutputSchema } from './loop/structured-output.ts'
 import type {
@@ -34,7 +34,7 @@ import type {
   TurnInput,
   UndoInput,
 } from './loop/turn-input.ts'
-import { undoPlan } from './loop/undo-call.ts'
+import { undoPlan, undoSkippedPlan } from './loop/undo-call.ts'
 import { requirePricesInside } from './nested/agent-tool.ts'
 import { innerTurns, outermostConversation } from './nested/inner-turns.ts'
 import {
@@ -134,6 +134,8 @@ export class TurnRunner<Context = unknown> {
     return this.#start<S>(input, async (place) => {
       const seed = { ...checkRegenerate(input), ...place }
       await this.#requireConversation(input.conversation)
+      const waits = input.undo ? await this.#undoSkipped(seed, input.turnId) : undefined
+      if (waits !== undefined) return waits
       const { message = '', redoEffects = false } = input
       const about = { ...input, message, context: seed.context, regenerate: { redoEffects } }
       return startTurn(this.#scope(place.conversation), seed, about)
@@ -190,6 +192,23 @@ export class TurnRunner<Context = unknown> {
       if (refused !== undefined) throw refused as Error
       return outcome
     })
+  }
+
+  /** Undoes what `regenerate` skips; gives the outcome if that is not done. A turn that is known was prepared before. */
+  async #undoSkipped(seed: TurnSeed, known: string | undefined): Promise<TurnOutcome | undefined> {
+    const { store, ids } = this.#settings
+    const { conversation, control, ...wishes } = seed
+    const isKnown = known !== undefined && (await store.get(conversation, 'turn-start', known))
+    if (isKnown) return undefined
+    const signals = [wishes.signal, control?.abort.signal].filter((signal) => signal !== undefined)
+    const own = { ...wishes, conversation, turnId: ids(), signal: AbortSignal.any(signals) }
+    let refused: unknown
+    const plan = undoSkippedPlan((error) => {
+      refused = error
+    })
+    const outcome = await runTurn(this.#settings, this.#buses, { ...own, keepsContext: true }, plan)
+    if (refused !== undefined) throw refused as Error
+    return outcome.status === 'completed' ? undefined : outcome
   }
 
   /** Starts a turn at once. It never throws: what cannot start rejects. */

@@ -30,7 +30,7 @@ export function checkInput(input: TurnInput): TurnWishes {
 
 /** Checks the input of `regenerate`. */
 export function checkRegenerate(input: RegenerateInput): TurnWishes {
-  const own = ['message', 'attachments', 'redoEffects', 'context', 'turnId', 'whenBusy']
+  const own = ['message', 'attachments', 'redoEffects', 'undo', 'context', 'turnId', 'whenBusy']
   requireInput(input, own)
   const { conversation, message, attachments, redoEffects, whenBusy, context } = input
   if (typeof conversation !== 'string') throw invalid('conversation', 'must be a string')
@@ -40,6 +40,12 @@ export function checkRegenerate(input: RegenerateInput): TurnWishes {
   // A string such as 'no' is truthy, and would repeat what must not repeat.
   if (redoEffects !== undefined && typeof redoEffects !== 'boolean') {
     throw invalid('redoEffects', 'must be true or false, or be left out')
+  }
+  if (input.undo !== undefined && typeof input.undo !== 'boolean') {
+    throw invalid('undo', 'must be true or false, or be left out')
+  }
+  if (input.undo && (redoEffects || whenBusy === 'queue')) {
+    throw invalid('undo', 'cannot stand beside `redoEffects`, nor wait in a queue')
   }
   if ((whenBusy as string | undefined) === 'steer') {
     throw invalid(

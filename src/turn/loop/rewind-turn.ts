@@ -47,7 +47,8 @@ interface Attached {
   readonly attachments?: readonly unknown[]
 }
 
-async function lastMessage({ log, settings }: Turn): Promise<EntryOf<'message'>> {
+/** The stored message that `regenerate` takes back. */
+export async function lastMessage({ log, settings }: Turn): Promise<EntryOf<'message'>> {
   const { lastMessage: last } = log.state
   const entry = last && (await askStore(() => settings.store.get(log.id, 'message', last.id)))
   if (entry !== undefined) return entry

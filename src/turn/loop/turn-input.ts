@@ -69,6 +69,11 @@ export interface RegenerateInput<S extends OutputSchema = OutputSchema, Context 
   readonly attachments?: readonly Media[]
   /** Asks again although calls that are skipped may have changed something, and may run a second time. */
   readonly redoEffects?: boolean
+  /**
+   * Undoes, newest first, what is skipped, before it asks again. If one of these calls cannot be undone, none is:
+   * `E_CANNOT_UNDO`. If an undo waits for an approval, the outcome is `suspended`; call `regenerate` again after `resume`.
+   */
+  readonly undo?: boolean
   /** The id of the turn: the same input under the same id runs once. A new one unless given. */
   readonly turnId?: string
   /** What to do while another turn holds the conversation: `refuse` (the default), or `queue` behind it. */

@@ -243,3 +243,85 @@ describe('undo', () => {
     },
   )
 })
+
+describe('regenerate with `undo`', () => {
+  it('undoes what it skips, newest first, and then asks again', async () => {
+    const script = [
+      [{ call: 'pay', args: { q: 'x' }, id: 'c1' }],
+      [{ call: 'pay', args: { q: 'y' }, id: 'c2' }],
+      [{ text: 'Paid.' }],
+    ]
+    const { runner, undone, model, store } = await paid({ trust: 'first-party' }, script)
+    await expect(runner.regenerate({ conversation: 'k' })).rejects.toMatchObject({
+      code: 'E_EFFECTS_WOULD_REPEAT',
+    })
+    const outcome = await runner.regenerate({ conversation: 'k', undo: true })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Ok.' })
+    expect(undone).toMatchObject([{ id: 'c2' }, { id: 'c1' }])
+    expect(model.requests.at(-1)?.items).toHaveLength(1)
+    await sound(store)
+  })
+
+  it('skips what was undone already', async () => {
+    const { runner, undone, undo } = await paid()
+    await undo()
+    expect((await runner.regenerate({ conversation: 'k' })).text).toBe('Ok.')
+    expect(undone).toHaveLength(1)
+  })
+
+  it('undoes nothing if one call cannot be undone', async () => {
+    const { runner, undone, store } = await paid({
+      undo: undefined,
+    })
+    await expect(runner.regenerate({ conversation: 'k', undo: true })).rejects.toMatchObject({
+      code: 'E_CANNOT_UNDO',
+    })
+    expect(undone).toEqual([])
+    expect((await records(store)).map(({ id }) => id)).toEqual(['c1'])
+  })
+
+  it('does not ask again when an undo failed', async () => {
+    const { runner } = await paid({
+      undo: () => {
+        throw new Error('bank closed')
+      },
+    })
+    await expect(runner.regenerate({ conversation: 'k', undo: true })).rejects.toMatchObject({
+      code: 'E_EFFECTS_WOULD_REPEAT',
+    })
+  })
+
+  it('is suspended by a gated undo, and continues when it is asked again', async () => {
+    const { runner, undone } = await paid({
+      approval: (_: unknown, { undoes }: { undoes?: string }) => undoes !== undefined,
+    })
+    const first = await runner.regenerate({ conversation: 'k', undo: true })
+    expect(first).toMatchObject({ status: 'suspended', gates: [{ tool: 'undo:pay' }] })
+    const decisions = [{ gate: first.gates[0]?.id ?? '', decidedBy: 'eve', approve: true }]
+    await runner.resume({ conversation: 'k', decisions })
+    expect(undone).toHaveLength(1)
+    expect((await runner.regenerate({ conversation: 'k', undo: true })).text).toBe('Ok.')
+    expect(undone).toHaveLength(1)
+  })
+
+  it('undoes nothing of a turn that is known by its id', async () => {
+    const { runner, undone } = await paid({}, [
+      [{ call: 'pay', args: { q: 'x' }, id: 'c1' }],
+      [{ text: 'Paid.' }],
+      [{ call: 'pay', args: { q: 'z' }, id: 'c3' }],
+    ] as never)
+    const input = { conversation: 'k', undo: true, turnId: 'again' }
+    const first = await runner.regenerate(input)
+    expect((await runner.regenerate(input)).text).toBe(first.text)
+    expect(undone).toHaveLength(1)
+  })
+
+  it.each([{ redoEffects: true }, { whenBusy: 'queue' as const }, { undo: 'yes' as never }])(
+    'refuses %o',
+    async (more) => {
+      const { runner } = await paid()
+      const handle = runner.regenerate({ conversation: 'k', undo: true, ...more })
+      await expect(handle).rejects.toMatchObject({ code: 'E_INVALID_TURN_INPUT' })
+    },
+  )
+})

@@ -7,6 +7,8 @@ import { requireUndo } from '../gates/undo-tool.ts'
 import { type DispatchEnd, failed, failure, SUSPENDED } from '../limits/outcome.ts'
 import type { AskedCall } from '../log/call-state.ts'
 import { type Fact, OWN_WIRE } from '../log/fact.ts'
+import { effectsSince } from '../recovery/effects-since.ts'
+import { lastMessage } from './rewind-turn.ts'
 import { perform } from './run-response.ts'
 import type { TurnPlan } from './run-turn.ts'
 import type { Turn } from './turn.ts'
@@ -20,16 +22,21 @@ export interface UndoRequest {
 /** The plan of a turn that undoes one call and asks no model. A call that cannot be undone goes to `refuse`. */
 export const undoPlan = (request: UndoRequest, refuse: (error: unknown) => void): TurnPlan => ({
   way: 'undo',
-  async instead(turn) {
-    try {
-      return await undoCall(turn, request)
-    } catch (error) {
-      if (!isBobbinError(error, 'E_CANNOT_UNDO')) throw error
-      refuse(error)
-      return failed(failure('EXECUTOR_FAILED', error))
-    }
-  },
+  instead: (turn) => orRefused(undoCall(turn, request), refuse),
 })
+
+async function orRefused(
+  undoing: Promise<DispatchEnd>,
+  refuse: (error: unknown) => void,
+): Promise<DispatchEnd> {
+  try {
+    return await undoing
+  } catch (error) {
+    if (!isBobbinError(error, 'E_CANNOT_UNDO')) throw error
+    refuse(error)
+    return failed(failure('EXECUTOR_FAILED', error))
+  }
+}
 
 /** Undoes one call: the undo is a call of its own, with a gate, an intent and a record like any other. */
 async function undoCall(turn: Turn, { toolCallId, decidedBy }: UndoRequest): Promise<DispatchEnd> {
@@ -73,4 +80,29 @@ function runStep(turn: Turn, call: AskedCall, tool: UndoTool): NextStep {
   const intent = intentOf(turn, call, tool, 'developer')
   const facts: readonly Fact[] = [{ kind: 'intent', intent }]
   return { do: 'run', call, tool, value: call.item.args, intent, facts }
+}
+
+/** Who asks for what `regenerate` undoes. */
+const DECIDED_BY = 'regenerate'
+
+/**
+ * The plan of a turn that undoes, newest first, what taking back the last message would skip. If one call cannot be undone,
+ * none is, and the reason goes to `refuse`. It ends at the first undo that waits for an approval.
+ */
+export const undoSkippedPlan = (refuse: (error: unknown) => void): TurnPlan => ({
+  way: 'undo',
+  instead: (turn) => orRefused(undoSkipped(turn), refuse),
+})
+
+async function undoSkipped(turn: Turn): Promise<DispatchEnd> {
+  const { settings, log, tools, restore } = turn
+  const { seq } = await lastMessage(turn)
+  const effects = await effectsSince(settings.store, log.id, seq)
+  const source = { store: settings.store, tools, restore }
+  for (const { id } of effects) await requireUndo(source, log.id, id)
+  for (const { id } of effects.toReversed()) {
+    const end = await undoCall(turn, { toolCallId: id, decidedBy: DECIDED_BY })
+    if (end.status !== 'completed') return end
+  }
+  return { status: 'completed', text: '' }
 }

@@ -49,6 +49,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/conversations.ts')).conversations,
   },
   {
+    name: 'usage',
+    summary: 'tell how many tokens turns took, and what they cost',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  {
     name: 'fork',
     summary: 'copy a conversation into one that continues apart',
     load: async () => (await import('./commands/fork.ts')).fork,

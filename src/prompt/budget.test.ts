@@ -156,7 +156,8 @@ describe('PromptBudget', () => {
   })
 
   it.each([
-    ['handles have made room', 0.5, 40, [], ['r1.call', 'r2.call']],
+    ['handles have made room', 0.5, 46, [], ['r1.call', 'r2.call']],
+    ['they made little room', 0.5, 40, ['u1', 'r1.thought', 'r1.call'], ['r1.call', 'r2.call']],
     ['the target is met', 0.5, 30, ['u1', 'r1.thought', 'r1.call'], ['r1.call', 'r2.call']],
   ])('drops no more than it must: when %s', async (_, target, limit, dropped, handles) => {
     const entries = [

@@ -96,7 +96,9 @@ export class PromptBudget<Item> {
     if (this.#over(this.limit) > 0) {
       const groups = this.#groups
       turnedToHandles.push(...(await groups.shrinkOld(() => this.#over(this.#target))))
-      if (this.#over(this.limit) > 0) dropped.push(...groups.drop(() => this.#over(this.#target)))
+      // A little room would be gone after the next request, and every step breaks the prefix.
+      const enough = (this.#target + this.limit) / 2
+      if (this.#over(enough) > 0) dropped.push(...groups.drop(() => this.#over(this.#target)))
       turnedToHandles.push(...(await groups.shrinkNewest(() => this.#over(this.limit))))
       droppedContext = this.#dropContext()
       context = groups.dropContext(() => this.#over(this.limit))

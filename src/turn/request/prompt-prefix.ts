@@ -48,6 +48,9 @@ export class PromptPrefix {
           this.#remember(fact.modelCall.prefix)
           this.#causes.clear()
           break
+        case 'rewind':
+          this.#causes.add('rewind')
+          break
         case 'summary':
           this.#causes.add('compaction')
           break

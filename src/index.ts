@@ -80,6 +80,7 @@ export type {
 } from './model/events/model-event.ts'
 export { type FallbackOptions, fallbackModel } from './model/fallback-model.ts'
 export type {
+  KeptResponse,
   Model,
   ModelCallOptions,
   ModelFallback,

@@ -46,6 +46,10 @@ export interface ModelCallOptions {
    * elsewhere.
    */
   readonly cacheKey?: string
+  /** A response that the provider keeps: it is picked up if the request is still the one that it answers. */
+  readonly kept?: KeptResponse
+  /** Receives the token of a response that the provider keeps, as soon as it is known. */
+  onKept?(token: string): void
   /** Receives every repair that encoding the history took. */
   onRepair?(repair: Repair): void
   /** Receives every change to another model that `fallbackModel` makes. */
@@ -64,6 +68,13 @@ export interface SentRequest extends ModelName {
   readonly settings: object
   /** The prompt in it; absent for a protocol that does not say where its history is. */
   readonly prompt?: PromptPieces
+}
+
+/** A response that a provider keeps while it is made and for some time after. */
+export interface KeptResponse {
+  readonly token: string
+  /** The `digest` of the request that it answers. */
+  readonly digest: string
 }
 
 /** One model failed, and the same request goes to another one. */

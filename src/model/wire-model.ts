@@ -12,6 +12,7 @@ import type { Reply } from './reply.ts'
 import { ResponseGuard } from './response-guard.ts'
 import { ResponseReading } from './response-reading.ts'
 import { type EventBatches, readReply } from './stream-response.ts'
+import { isTransient } from './transient-failure.ts'
 import { flatten } from './wire/flatten.ts'
 import { randomSecret, syntheticIds } from './wire/synthetic-id.ts'
 
@@ -37,6 +38,8 @@ export interface WireModelOptions<Body extends object = object> {
   readonly maxResponseBytes?: number
   /** Sends a body and gives the response: untouched, as parsed events, or as a parsed value. */
   send(body: Body, context: SendContext): Promise<Reply>
+  /** Gives a response again that the provider keeps, from its beginning, while that is possible. */
+  pickUp?(token: string, context: SendContext): Promise<Reply>
 }
 
 /** What a request is sent with. */
@@ -84,7 +87,7 @@ export function wireModel<Part extends object, Body extends object>(
 
   async function* batches(
     wanted: ModelRequest,
-    { signal: outer, mint, cacheKey, onRepair, onRequest }: ModelCallOptions = {},
+    { signal: outer, mint, cacheKey, kept, onKept, onRepair, onRequest }: ModelCallOptions = {},
   ): EventBatches {
     const listeners = onRepair ? { onRepair } : {}
     const request = withChanges(wanted, say)
@@ -95,10 +98,15 @@ export function wireModel<Part extends object, Body extends object>(
       ...(responses && { compareWith: responses.of(cacheKey) }),
     }
     const body = definition.requestBody({ ...keyed, ...listeners, part, request })
-    const context = { mint: mint ?? syntheticIds({ secret: randomSecret() }), ...key, body }
+    const context = {
+      mint: mint ?? syntheticIds({ secret: randomSecret() }),
+      ...key,
+      body,
+      ...(onKept && { onKept }),
+    }
+    const digest = onRequest || kept ? bodyDigest(body) : undefined
     if (onRequest) {
       const { api, provider, version: adapter } = definition
-      const digest = bodyDigest(body)
       const prompt = promptPieces(body, definition.history)
       onRequest({
         ...{ api, provider, model, adapter, settings: keyed },
@@ -115,7 +123,9 @@ export function wireModel<Part extends object, Body extends object>(
       let token: string | undefined
       let next: Body | undefined = body
       for (let requests = 0; next !== undefined && requests < MAX_REQUESTS; requests++) {
-        const reply = await options.send(next, sending)
+        const isKept = requests === 0 && kept !== undefined && kept.digest === digest
+        const held = isKept ? await pickedUp(kept.token, sending) : undefined
+        const reply = held ?? (await options.send(next, sending))
         checkReply(reply)
         const isRead = 'events' in reply || 'payload' in reply
         const read = reading.take(isRead ? reply : await readReply(reply, stream, guard))
@@ -135,6 +145,18 @@ export function wireModel<Part extends object, Body extends object>(
       throw guard.fault ?? definition.errors(error)
     } finally {
       release()
+    }
+  }
+
+  /** Undefined when the provider does not have it any more: then it is asked anew. */
+  async function pickedUp(token: string, sending: SendContext): Promise<Reply | undefined> {
+    try {
+      const reply = await options.pickUp?.(token, sending)
+      const status = reply && 'status' in reply ? reply.status : 200
+      return status >= 400 && status < 500 ? undefined : reply
+    } catch (error) {
+      if (sending.signal?.aborted || isTransient(definition.errors(error))) throw error
+      return undefined
     }
   }
 
@@ -160,9 +182,12 @@ const NAMES = [
   'stream',
   'maxResponseBytes',
   'send',
+  'pickUp',
 ] as const satisfies readonly (keyof WireModelOptions)[]
 
 const isListOrAbsent = (value: unknown) => value === undefined || Array.isArray(value)
+const isFunctionOrAbsent = (value: unknown) =>
+  value === undefined || typeof value === 'function'
 const isFlagOrAbsent = (value: unknown) => value === undefined || typeof value === 'boolean'
 const isSizeOrAbsent = (value: unknown) =>
   value === undefined || (typeof value === 'number' && value >= 1)
@@ -174,6 +199,7 @@ function checkOptions(options: unknown): void {
   const tests: readonly (readonly [(typeof NAMES)[number], boolean, string])[] = [
     ['model', isText(given.model), 'must be the name of a model, a string'],
     ['send', typeof given.send === 'function', 'must be a function that sends a body'],
+    ['pickUp', isFunctionOrAbsent(given.pickUp), 'must be a function, or be left out'],
     ['endpoint', given.endpoint === undefined || isText(given.endpoint), 'must be a text'],
     ['cache', ['boolean', 'undefined'].includes(typeof given.cache), 'must be true or false'],
     ['diagnoseCache', isFlagOrAbsent(given.diagnoseCache), 'must be true or false'],

@@ -150,6 +150,11 @@ export interface ModelCall {
     /** The places in the history of what was dropped, from 0. */
     readonly dropped: readonly number[]
   }
+  /**
+   * The token of a response that the provider keeps, while it is in flight; the entry about its end follows. `recover` picks
+   * such a response up.
+   */
+  readonly continuation?: string
   /** Why the provider found less in its cache than in the request before, in its own words; only where it was asked. */
   readonly cacheMiss?: JsonObject
   /** What the request begins with, so that the next one can be compared with it. Earlier versions have none. */

@@ -179,6 +179,7 @@ export const rootExports: PublicNames = {
     'MediaReader',
     'MediaSource',
     'MemorySpoolOptions',
+    'KeptResponse',
     'MessageItem',
     'PromptChange',
     'ToldPrompt',

@@ -41,6 +41,8 @@ export interface DecodeContext {
   readonly source?: string
   /** The body of the request that the payload answers, where that is known. */
   readonly body?: object
+  /** Receives the token of a response that the provider keeps, as soon as it is known. */
+  onKept?(token: string): void
 }
 
 /** What a payload holds. `finish` is there when it was a finished response. */

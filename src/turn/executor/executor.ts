@@ -2,7 +2,13 @@ import type { PlainObject } from '../../core/json/json.ts'
 import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
 import type { FinishReason } from '../../model/events/finish-reason.ts'
 import type { Finish, UnfinishedCall, Usage } from '../../model/events/model-event.ts'
-import type { ModelFallback, ModelName, ModelRequest, SentRequest } from '../../model/model.ts'
+import type {
+  KeptResponse,
+  ModelFallback,
+  ModelName,
+  ModelRequest,
+  SentRequest,
+} from '../../model/model.ts'
 import type { Repair } from '../../model/wire/encode-groups.ts'
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 import type { TurnTextContent, TurnToolInputContent } from '../events/turn-events.ts'
@@ -50,6 +56,8 @@ export interface ExecutorHelpers {
   modelCall?(): string
   /** Begins the record of one request to a model; the log names every one, and what it cost. */
   roundTrip?(model: ModelName, fallback?: ModelFallback): RoundTrip
+  /** A response of this model that an earlier try, or a process that died, left at the provider. */
+  kept?(model: ModelName): KeptResponse | undefined
   /** Tells observers that a model failed and another one is asked. */
   modelFallback?(change: ModelFallback): void
   /** Tells observers how the history was repaired for encoding. */
@@ -60,6 +68,8 @@ export interface ExecutorHelpers {
 export interface RoundTrip {
   /** What was sent. */
   sent(sent: SentRequest, request: ModelRequest): void
+  /** The provider keeps the response under this token. */
+  kept?(token: string): void
   /** The first event of the response has come. */
   answered(): void
   /** The response is whole. */

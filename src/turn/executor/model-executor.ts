@@ -55,7 +55,15 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
       isStreamed = false
       helpers.modelFallback?.(change)
     }
-    const options = { ...optionsOf(ctx, helpers), onRequest, onFallback }
+    const onKept = (token: string) => trip?.kept?.(token)
+    const kept = helpers.kept?.(nameOf(model))
+    const options = {
+      ...optionsOf(ctx, helpers),
+      onRequest,
+      onFallback,
+      onKept,
+      ...(kept && { kept }),
+    }
     const prefix = helpers.modelCall?.() ?? ''
     try {
       for await (const event of eventsOf(model, asks, request, options)) {

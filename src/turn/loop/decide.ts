@@ -28,6 +28,7 @@ const LONGEST_PAUSE_MS = 60_000
 export async function decide(turn: Turn): Promise<Decided> {
   const { settings, ctx, events } = turn
   const { signal, watch } = turn.interruption
+  let kept = keptIn(turn)
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted()
     const streamId = streamIds(turn, attempt)
@@ -38,12 +39,14 @@ export async function decide(turn: Turn): Promise<Decided> {
     turn.tally.hold(input, 1)
     try {
       // Rules without a promise are welcome, whatever the type says.
-      const ways = helpers(turn, streamId, modelCall, trips)
+      const ways = helpers(turn, streamId, modelCall, trips, kept)
       const executor = turn.agent?.executor ?? settings.executor
       const deciding = (async () => executor(ctx, ways))()
       return { decision: await watch.orAborted(deciding), modelCall, streamId, trips }
     } catch (error) {
       await turn.log.commit(trips.failed(error))
+      // A response that broke off may go on at the provider. If that is not so, the next try asks anew.
+      kept = kept === undefined ? trips.kept : undefined
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`
       events.dropTexts()
@@ -54,6 +57,14 @@ export async function decide(turn: Turn): Promise<Decided> {
       turn.tally.hold(input, -1)
     }
   }
+}
+
+/** The response that an earlier turn left at its provider. */
+function keptIn({ log }: Turn): RoundTrips['kept'] {
+  const { api, provider, model, continuation: token, digests } = log.state.inFlight ?? {}
+  const digest = digests?.request
+  if (!api || !provider || !model || token === undefined || digest === undefined) return undefined
+  return { api, provider, model, token, digest }
 }
 
 /** The input of the next model call, at the highest price that may apply. */
@@ -85,6 +96,7 @@ function helpers(
   streamId: Decided['streamId'],
   modelCall: string,
   trips: RoundTrips,
+  kept: RoundTrips['kept'],
 ): ExecutorHelpers {
   let modelCalls = 0
   const stream =
@@ -99,6 +111,8 @@ function helpers(
       modelCalls++
       return modelCalls === 1 ? '' : `${modelCalls}/`
     },
+    kept: ({ api, provider, model }) =>
+      kept?.api === api && kept.provider === provider && kept.model === model ? kept : undefined,
     roundTrip: (model, fallback) => trips.open(model, fallback),
     modelFallback: ({ from, to, error }) => {
       const message = `\`${from.model}\` failed, and \`${to.model}\` is asked instead: ${errorText(error)}`

@@ -1,7 +1,13 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { inKeyOrder } from '../../core/json/key-order.ts'
-import type { ModelFallback, ModelName, ModelRequest, SentRequest } from '../../model/model.ts'
+import type {
+  KeptResponse,
+  ModelFallback,
+  ModelName,
+  ModelRequest,
+  SentRequest,
+} from '../../model/model.ts'
 import {
   type ModelCall,
   REQUEST_PARTS,
@@ -72,6 +78,7 @@ export class RoundTrips {
           })
         }
       },
+      kept: (token) => this.#keep(trip, token),
       answered: () => {
         trip.firstTokenAt ??= this.#now()
       },
@@ -79,6 +86,27 @@ export class RoundTrips {
         end({ finish: reason, ...usageOf(usage), ...missOf(cacheMiss) }),
       failed: (error) => end({ error: this.#fault(error) }),
     }
+  }
+
+  /** The response that the last request of this try left at its provider. */
+  kept: (ModelName & KeptResponse) | undefined
+
+  /** Stores that a response is in flight, so that it can be picked up if this process dies. */
+  #keep({ model, sent, startedAt }: Trip, token: string): void {
+    const { digest } = sent ?? {}
+    if (digest === undefined || this.kept?.token === token) return
+    this.kept = { ...nameOf(model), token, digest }
+    const modelCall: ModelCall = {
+      ...this.#call,
+      id: `${this.#call.id}/kept/${this.#trips.length}`,
+      ...nameOf(model),
+      ...(startedAt !== undefined && { startedAt }),
+      continuation: token,
+      digests: { request: digest },
+    }
+    const stored = this.#turn.log.commit([{ kind: 'model-call', modelCall: inKeyOrder(modelCall) }])
+    // A store that fails now fails the commit of the response too, which tells it.
+    void stored.catch(() => {})
   }
 
   /** What the try cost, by the prices of the models that were asked. */

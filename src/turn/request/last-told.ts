@@ -18,7 +18,11 @@ export class LastTold {
   #call: ModelCall | undefined
 
   apply(facts: readonly Fact[]): void {
-    for (const fact of facts) if (fact.kind === 'model-call') this.#call = fact.modelCall
+    for (const fact of facts) {
+      // What is said of a response in flight is not all.
+      const isWhole = fact.kind === 'model-call' && fact.modelCall.continuation === undefined
+      if (isWhole) this.#call = fact.modelCall
+    }
   }
 
   /** Instructions and tools of that request, if they are stored as they were; mostly they are those of now. */

@@ -60,6 +60,13 @@ export function responsesModel(
     modelFamily: familyOf(settings.model),
     stream: streaming,
     send: (body, how) => client.responses.create(body, guardedOptions(client, how)).asResponse(),
+    // A stream begins with its first event, unless `starting_after` names another.
+    ...(streaming && {
+      pickUp: (id, how) =>
+        client.responses
+          .retrieve(id, { stream: true }, guardedOptions(client, how))
+          .asResponse(),
+    }),
   })
 }
 

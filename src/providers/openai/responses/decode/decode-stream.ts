@@ -55,6 +55,10 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
         return NOTHING
       case 'response.created':
         responseId = asText(asObject(event.response)?.['id'])
+        // Only a response in the background goes on without this connection.
+        if (responseId && asObject(event.response)?.['background'] === true) {
+          context.onKept?.(responseId)
+        }
         return NOTHING
       case 'response.completed':
       case 'response.incomplete':

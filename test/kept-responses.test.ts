@@ -33,8 +33,10 @@ async function background(fate: Fate, isKept = true) {
     const created = { id: 'resp_1', status: 'in_progress', background: true }
     write(response, { type: 'response.created', response: created })
   }
-  const write = (response: ServerResponse, event: { readonly type: string; readonly [name: string]: unknown }) =>
-    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  const write = (
+    response: ServerResponse,
+    event: { readonly type: string; readonly [name: string]: unknown },
+  ) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
     request.resume()

@@ -186,8 +186,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof WireModelOptions)[]
 
 const isListOrAbsent = (value: unknown) => value === undefined || Array.isArray(value)
-const isFunctionOrAbsent = (value: unknown) =>
-  value === undefined || typeof value === 'function'
+const isFunctionOrAbsent = (value: unknown) => value === undefined || typeof value === 'function'
 const isFlagOrAbsent = (value: unknown) => value === undefined || typeof value === 'boolean'
 const isSizeOrAbsent = (value: unknown) =>
   value === undefined || (typeof value === 'number' && value >= 1)

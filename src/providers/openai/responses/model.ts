@@ -63,9 +63,7 @@ export function responsesModel(
     // A stream begins with its first event, unless `starting_after` names another.
     ...(streaming && {
       pickUp: (id, how) =>
-        client.responses
-          .retrieve(id, { stream: true }, guardedOptions(client, how))
-          .asResponse(),
+        client.responses.retrieve(id, { stream: true }, guardedOptions(client, how)).asResponse(),
     }),
   })
 }

@@ -48,9 +48,6 @@ export class PromptPrefix {
           this.#remember(fact.modelCall.prefix)
           this.#causes.clear()
           break
-        case 'rewind':
-          this.#causes.add('rewind')
-          break
         case 'summary':
           this.#causes.add('compaction')
           break

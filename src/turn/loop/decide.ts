@@ -60,8 +60,8 @@ export async function decide(turn: Turn): Promise<Decided> {
 }
 
 /** The response that an earlier turn left at its provider. */
-function keptIn({ log }: Turn): RoundTrips['kept'] {
-  const { api, provider, model, continuation: token, digests } = log.state.inFlight ?? {}
+function keptIn({ prefix }: Turn): RoundTrips['kept'] {
+  const { api, provider, model, continuation: token, digests } = prefix.inFlight ?? {}
   const digest = digests?.request
   if (!api || !provider || !model || token === undefined || digest === undefined) return undefined
   return { api, provider, model, token, digest }

@@ -2,7 +2,7 @@ import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { SentRequest } from '../../model/model.ts'
 import { digestOfPieces, type PromptPieces, shortDigest } from '../../model/prompt-pieces.ts'
 import type { ToolDefinition } from '../../model/tool-definition.ts'
-import { type BreakCause, CALL_NOTE, type StoredPrefix } from '../../store/entry.ts'
+import { type BreakCause, CALL_NOTE, type ModelCall, type StoredPrefix } from '../../store/entry.ts'
 import { agentIn, type Fact } from '../log/fact.ts'
 
 /** What a request is made of, as far as it explains a break. */
@@ -34,6 +34,8 @@ const EXPLAINS = {
  * some bind reasoning to it. It follows the log, so that a restarted process compares as the first one would.
  */
 export class PromptPrefix {
+  /** The last request, if its response was still in flight and its provider keeps that. */
+  inFlight: ModelCall | undefined
   #last: StoredPrefix | undefined
   readonly #checkpoints: Checkpoint[] = []
   /** What has happened since the last request. */
@@ -44,6 +46,7 @@ export class PromptPrefix {
     for (const fact of facts) {
       switch (fact.kind) {
         case 'model-call':
+          this.inFlight = fact.modelCall.continuation === undefined ? undefined : fact.modelCall
           if (fact.modelCall.prefix === undefined) break
           this.#remember(fact.modelCall.prefix)
           this.#causes.clear()

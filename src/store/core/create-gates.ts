@@ -36,10 +36,10 @@ export function createGates(
       const where = conversation !== undefined && { conversation: conversationId(conversation) }
       const query = { ...where, open: true, limit: size }
       const start = after === undefined ? undefined : await lastSeen(driver, after, conversation)
-      const rows = where
-        ? await driver.gates({ ...query, ...(start && { after: start }) })
+      const found = where
+        ? (await driver.gates({ ...query, ...(start && { after: start }) })).map(decodeGate)
         : await gatesOnce(driver, query, start)
-      return rows.map((row) => gateAt(decodeGate(row), clock.now()))
+      return found.map((gate) => gateAt(gate, clock.now()))
     },
 
     async decideGate(conversation, id, given) {

@@ -1,3 +1,4 @@
+import type { Gate } from '../gate.ts'
 import { columnText } from '../rows/entry-text.ts'
 import { decodeGate, type GatePlace, originalPlace } from '../rows/gate-row.ts'
 import type { GateQuery, StoreDriver } from '../rows/store-driver.ts'
@@ -15,19 +16,20 @@ export async function gatesOnce(
   driver: StoreDriver,
   query: GateQuery,
   after: GateRow | undefined,
-): Promise<readonly GateRow[]> {
+): Promise<readonly Gate[]> {
   const copied = originalsAround(driver)
-  const page: GateRow[] = []
+  const page: Gate[] = []
   for (let start = after; ; ) {
     const rows = await driver.gates({ ...query, ...(start && { after: start }) })
     const isLast = rows.length < query.limit
     // A copy is opened after its original: the last rows hold all copies that are left.
-    const here = originalsOf(rows)
-    for (const row of rows) {
-      const { conversation, id } = decodeGate(row)
+    const gates = rows.map(decodeGate)
+    const here = originalsOf(gates)
+    for (const gate of gates) {
+      const { conversation, id } = gate
       const name = nameOf({ conversation, gate: id })
       const isCopied = here.has(name) || (!isLast && (await copied(conversation, name)))
-      if (!isCopied) page.push(row)
+      if (!isCopied) page.push(gate)
       if (page.length === query.limit) return page
     }
     if (isLast) return page
@@ -35,14 +37,16 @@ export async function gatesOnce(
   }
 }
 
-const originalsOf = (rows: readonly GateRow[]): ReadonlySet<string> =>
-  new Set(rows.flatMap((row) => originalPlace(decodeGate(row)) ?? []).map(nameOf))
+const originalsOf = (gates: readonly Gate[]): ReadonlySet<string> =>
+  new Set(gates.flatMap((gate) => originalPlace(gate) ?? []).map(nameOf))
 
 /** Tells whether a gate has an open copy in a conversation around its own; reads each of these once. */
 function originalsAround(driver: StoreDriver) {
   const known = new Map<string, Promise<ReadonlySet<string>>>()
-  const originalsIn = async (conversation: string) =>
-    originalsOf(await driver.gates({ conversation, open: true, limit: MAX_GATES }))
+  const originalsIn = async (conversation: string) => {
+    const rows = await driver.gates({ conversation, open: true, limit: MAX_GATES })
+    return originalsOf(rows.map(decodeGate))
+  }
   return async (conversation: string, name: string): Promise<boolean> => {
     for (const around of namesAround(conversation)) {
       const originals = known.get(around) ?? originalsIn(around)

@@ -1,6 +1,6 @@
 import type { StoreDriver } from '../../store/rows/store-driver.ts'
 import type { GrantRow } from '../../store/rows/store-rows.ts'
-import { sqlGrantShapes, sqlGrants } from '../sql/sql-grants.ts'
+import { sqlGrants } from '../sql/sql-grants.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
 import type { PostgresRow, Queries } from './postgres-queries.ts'
 import type { Tables } from './postgres-tables.ts'
@@ -17,7 +17,7 @@ export function postgresGrants(
   const { conversations, grants } = tables
   const dialect = { conversations, grants, parameter: (number: number) => `$${number}` }
   const GRANT = grantIn(tables)
-  const SHAPES = sqlGrantShapes(dialect)
+  const SHAPES = shapesIn(grants)
   return {
     grant: (id) =>
       read('read a grant', async (queries) => {
@@ -43,6 +43,22 @@ export function postgresGrants(
     replaceGrant: (grant, expected) =>
       write('change a grant', (queries) => changeGrant(queries, tables, grant, expected)),
   }
+}
+
+/** How many shapes of grants one answer has at most. */
+const MAX_SHAPES = 1000
+
+/**
+ * The different shapes of live grants, of a scope and a tool. Each step looks up the next one in the index, so many grants of
+ * one shape cost no more than one.
+ */
+function shapesIn(grants: string): string {
+  const next = (more: string) => `(SELECT shape FROM ${grants}
+    WHERE scope = $1 AND tool = $2 AND state = 'live' ${more} ORDER BY shape LIMIT 1)`
+  return `WITH RECURSIVE found (shape) AS (
+      SELECT ${next('')} UNION ALL
+      SELECT ${next('AND shape > found.shape')} FROM found WHERE found.shape IS NOT NULL
+    ) SELECT shape FROM found WHERE shape IS NOT NULL LIMIT ${MAX_SHAPES}`
 }
 
 /** The grants with these ids, which stay locked until the transaction ends. */

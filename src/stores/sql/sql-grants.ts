@@ -1,8 +1,5 @@
 import type { GrantListing } from '../../store/rows/store-driver.ts'
 
-/** How many shapes of grants one answer has at most. */
-const MAX_SHAPES = 1000
-
 type Value = string | number
 
 /** How a database writes what differs. */
@@ -41,18 +38,4 @@ export function sqlGrants(
   // Those that cover a call are found by their own index; the order would choose another one.
   const order = live === undefined ? 'ORDER BY g.position' : ''
   return { rest: `${condition} ${order} LIMIT ${given(limit)}`, values }
-}
-
-/**
- * The different shapes of live grants, of a scope and a tool. Each step looks up the next one in the index, so many grants of
- * one shape cost no more than one.
- */
-export function sqlGrantShapes({ grants, parameter }: Dialect): string {
-  const next = (more: string) => `(SELECT shape FROM ${grants}
-    WHERE scope = ${parameter(1)} AND tool = ${parameter(2)} AND state = 'live' ${more}
-    ORDER BY shape LIMIT 1)`
-  return `WITH RECURSIVE found (shape) AS (
-      SELECT ${next('')} UNION ALL
-      SELECT ${next('AND shape > found.shape')} FROM found WHERE found.shape IS NOT NULL
-    ) SELECT shape FROM found WHERE shape IS NOT NULL LIMIT ${MAX_SHAPES}`
 }

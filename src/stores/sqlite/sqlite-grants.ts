@@ -1,6 +1,6 @@
 import type { StoreDriver } from '../../store/rows/store-driver.ts'
 import type { GrantRow } from '../../store/rows/store-rows.ts'
-import { sqlGrantShapes, sqlGrants } from '../sql/sql-grants.ts'
+import { sqlGrants } from '../sql/sql-grants.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Sqlite, SqliteRow } from './sqlite-database.ts'
 import { asBytes, textOf } from './sqlite-rows.ts'
@@ -13,7 +13,10 @@ const DIALECT = {
 const GRANT = `SELECT g.expires_at, CAST(c.id AS BLOB) AS conversation,
   ${asBytes('id, scope, tool, shape, pattern, state, digest, body', 'g.')}
   FROM bobbin_grants g JOIN bobbin_conversations c ON c.ref = g.conversation`
-const SHAPES = `SELECT CAST(shape AS BLOB) AS shape FROM (${sqlGrantShapes(DIALECT)})`
+/** The next shape in the index: many grants of one shape cost no more than one. */
+const NEXT_SHAPE = `SELECT CAST(g.shape AS BLOB) AS shape FROM bobbin_grants g
+  WHERE g.scope = ? AND g.tool = ? AND g.state = 'live' AND g.shape > ? ORDER BY g.shape LIMIT 1`
+const MAX_SHAPES = 1000
 
 /** The table of standing approvals. */
 export const sqliteGrants = ({
@@ -32,8 +35,14 @@ export const sqliteGrants = ({
   grantShapes: (scopes, tool) =>
     read('find grants', (sqlite) =>
       scopes.flatMap((scope) => {
-        const rows = sqlite.all(SHAPES, [scope, tool, scope, tool]) as readonly SqliteRow[]
-        return rows.map(({ shape }) => ({ scope, shape: textOf(shape) }))
+        const found: { readonly scope: string; readonly shape: string }[] = []
+        for (let last = ''; found.length < MAX_SHAPES; ) {
+          const row = sqlite.get(NEXT_SHAPE, [scope, tool, last])
+          if (row === undefined) break
+          last = textOf(row['shape'])
+          found.push({ scope, shape: last })
+        }
+        return found
       }),
     ),
 

@@ -390,4 +390,39 @@ describe('a turn with background calls', () => {
     expectGrowth([...model.requests, ...again.requests])
     await sound(store)
   })
+
+  it('is never cut in two by a summary: a receipt stays until its result is shown', async () => {
+    const done = byHand<string>()
+    const looks = Array.from({ length: 12 }, (_, at) => [{ call: 'look', args: { q: `${at}` } }])
+    const model = scriptedModel([
+      [{ call: 'look', args: { q: 'first' } }],
+      [call('c1')],
+      ...looks,
+      [{ text: 'I wait.' }],
+      [{ text: 'Done.' }],
+      ...looks,
+      [{ text: 'Looked.' }],
+    ])
+    let summaries = 0
+    const runner = new TurnRunner({
+      model,
+      store: memoryStore(),
+      tools: [slow(() => done.promise), sampleTool('look', () => 'word '.repeat(60))],
+      policy: 'open',
+      compact: { at: 900, keepTurns: 1, summarise: () => `Summary ${++summaries}.` },
+    })
+    const first = runner.run({ conversation: 'k', message: 'Go.' })
+    await expect.poll(() => model.requests.length, { timeout: 5_000 }).toBe(15)
+    done.resolve('slow result')
+    expect((await first).text).toBe('Done.')
+    await runner.run({ conversation: 'k', message: 'Look again.' })
+    const shown = model.requests.map(({ items }) => {
+      const receipts = items.filter((item) => item.type === 'call' && item.background).length
+      return `${receipts} ${items.filter((item) => 'resultOf' in item).length}`
+    })
+    expect(summaries).toBeGreaterThan(0)
+    expect(shown.slice(2, 15)).toEqual(Array(13).fill('1 0'))
+    expect(shown[15]).toBe('1 1')
+    expect(new Set(shown.slice(16))).toEqual(new Set(['0 0']))
+  })
 })

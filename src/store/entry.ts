@@ -26,6 +26,9 @@ export const BACKGROUND_RESULT = 'BACKGROUND_RESULT'
 /** The code of a note that lowers the trust of everything after it. */
 export const TAINT = 'TAINT'
 
+/** The code of a note that says which agent is active from there on. */
+export const HAND_OVER_NOTE = 'HAND_OVER'
+
 /** What a call will do, made durable before its handler starts. */
 export interface Intent {
   /** The id that its `ToolCall` will have: unique in the conversation. */

@@ -213,7 +213,11 @@ export interface ConversationInfo {
   readonly length: number
   readonly epoch: number
   /** Who holds it, while the lease runs. */
-  readonly holder?: { readonly owner: string; readonly expiresAt: number }
+  readonly holder?: {
+    readonly owner: string
+    readonly expiresAt: number /** The active agent, where a runner with several agents has used it. */
+    readonly agent?: string
+  }
   /** The seal of the last turn that ended: keep it elsewhere, and `verify` sees lost turns too. */
   readonly seal?: string
   /** What `setMeta` said about it; absent if nothing. */

@@ -1,6 +1,7 @@
 import { sha256Hex } from '#hash'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
+import { agentFrom } from '../active-agent.ts'
 import type { Entry } from '../entry.ts'
 import { referencesOf } from '../rows/entry-references.ts'
 import { assertNewEntry, columnsOf, parseBody } from '../rows/entry-text.ts'
@@ -54,6 +55,7 @@ interface Log {
   readonly seals: readonly string[]
   /** Of the artifacts and media that entries refer to. */
   readonly digests: ReadonlySet<string>
+  readonly agent: string | null
 }
 
 async function verifyLog(
@@ -68,7 +70,10 @@ async function verifyLog(
   let last = 0
   let epoch = 0
 
+  let agent: string | null = null
+
   const see = (entry: Entry) => {
+    agent = agentFrom(entry) ?? agent
     for (const each of trails) each.see(entry)
     for (const digest of referencesOf(entry)) referenced.add(digest)
     if (entry.epoch < epoch || entry.epoch > conversation.epoch) {
@@ -94,7 +99,7 @@ async function verifyLog(
     }
     if (rows.length < PAGE) {
       const { sealedSeq, seals } = trail
-      return { entries, last, sealedSeq, seals, digests: referenced }
+      return { entries, last, sealedSeq, seals, digests: referenced, agent }
     }
   }
 }
@@ -153,6 +158,7 @@ function verifyHead(
   if (row.sealedSeq !== log.sealedSeq || row.seal !== (log.seals.at(-1) ?? '')) {
     fault('edited', 'its last seal is not that of the last turn in the log')
   }
+  if (row.agent !== log.agent) fault('edited', 'its active agent is not that of the log')
   if (key === undefined) fault('unreadable', 'its key is not stored: give `key` to check its seals')
   else if (keyCheckOf(key) !== row.keyCheck) fault('edited', 'its key is not the one it began with')
 }

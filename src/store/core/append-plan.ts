@@ -1,3 +1,4 @@
+import { agentFrom } from '../active-agent.ts'
 import type { NewEntry } from '../entry.ts'
 import type { AppendRequest } from '../rows/append-request.ts'
 import { blobRow } from '../rows/blob-row.ts'
@@ -76,6 +77,7 @@ function preparation(
       sealOf({ key: key(state.whole()), conversation, previous, digests }),
     )
     const parent = state.row.length === 0 ? parentOf(conversation, planned) : undefined
+    const agent = planned.flatMap(({ entry }) => agentFrom(entry) ?? []).at(-1)
     const references = new Set([...planned.flatMap(({ entry }) => referencesOf(entry)), ...blobs])
     return {
       ...sealed,
@@ -84,6 +86,7 @@ function preparation(
       references: [...references],
       updatedAt: now,
       ...(parent !== undefined && { parent }),
+      ...(agent !== undefined && { agent }),
     }
   }
 }

@@ -298,7 +298,7 @@ const isListOfClasses = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => typeof each === 'function')
 
 function infoOf(row: ConversationRow, now: number): ConversationInfo {
-  const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal } = row
+  const { id, createdAt, updatedAt, length, epoch, owner, leaseUntil, seal, agent } = row
   const meta = metaOf(row.meta)
   const origin = originOf(row)
   return {
@@ -310,6 +310,7 @@ function infoOf(row: ConversationRow, now: number): ConversationInfo {
     ...(leaseUntil > now && { holder: { owner, expiresAt: leaseUntil } }),
     ...(seal !== '' && { seal }),
     ...(meta && { meta }),
+    ...(agent !== null && { agent }),
     ...(origin && { origin: { conversation: origin.conversation, length: origin.length } }),
   }
 }

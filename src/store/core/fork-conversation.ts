@@ -1,9 +1,10 @@
 import type { Clock } from '../../core/clock.ts'
 import { randomId } from '../../core/ids.ts'
+import { agentFrom } from '../active-agent.ts'
 import type { ForkOptions } from '../branches.ts'
 import type { NewEntry, Note, TurnEnd } from '../entry.ts'
 import type { ConversationKeys } from '../rows/conversation-keys.ts'
-import { encodeEntry } from '../rows/entry-text.ts'
+import { decodeEntry, encodeEntry } from '../rows/entry-text.ts'
 import { forkSealOf, originText } from '../rows/fork-origin.ts'
 import { sealOf } from '../rows/seal.ts'
 import type { StoreDriver } from '../rows/store-driver.ts'
@@ -41,6 +42,7 @@ export async function forkConversation(
     ...from,
     ...{ id: to, createdAt: now, updatedAt: now, owner: 'fork', leaseUntil: 0, parent: null },
     ...made.columns,
+    agent: await agentAt(driver, from, part.length),
   }
   const { row, added } = sealedFork(bare, from.id, part, { key: made.key, taint })
   const plan = {
@@ -102,3 +104,21 @@ const CUT_OFF: TurnEnd = {
   status: 'aborted',
   reason: { code: 'ABORTED', message: 'The conversation was forked in the middle of this turn.' },
 }
+
+/** The agent that was active at an entry: the first entry of each turn says so. */
+async function agentAt(
+  driver: Pick<StoreDriver, 'texts'>,
+  { id, agent }: ConversationRow,
+  length: number,
+): Promise<string | null> {
+  if (agent === null) return null
+  for (let last = length; last > 0; last -= AGENT_PAGE) {
+    const first = Math.max(1, last - AGENT_PAGE + 1)
+    const rows = await driver.texts(id, first, last - first + 1)
+    const found = rows.flatMap((row) => agentFrom(decodeEntry(id, row)) ?? []).at(-1)
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+const AGENT_PAGE = 200

@@ -174,6 +174,7 @@ export class MemoryConversation {
     row.seal = batch.seal
     row.length = this.#entries.length
     if (batch.parent !== undefined) row.parent = batch.parent
+    if (batch.agent !== undefined) row.agent = batch.agent
   }
 }
 

@@ -47,7 +47,7 @@ export function memoryDriver(): StoreDriver {
         const row: ConversationRow = {
           ...{ id, owner, createdAt: now, updatedAt: now, leaseUntil: until, ...newKey() },
           ...{ epoch: 1, length: 0, sealedSeq: 0, seal: '', meta: NO_META, parent: null },
-          ...{ envelope: null, origin: null },
+          ...{ envelope: null, origin: null, agent: null },
         }
         held.set(id, new MemoryConversation(row, grants))
         return { granted: true, created: true, row }

@@ -183,6 +183,8 @@ export interface AppendBatch {
   readonly seal: string
   /** The parent of the conversation, if these are its first entries and it has one. */
   readonly parent?: string
+  /** The agent that is active from now on, if these entries say so. */
+  readonly agent?: string
 }
 
 /** How an append ended. */

@@ -19,6 +19,8 @@ export interface ConversationRow {
   readonly meta: string
   /** The conversation in whose call its first turn ran. */
   readonly parent: string | null
+  /** The active agent; null in a conversation without agents. */
+  readonly agent: string | null
   /** In a fork, the key of its envelopes under the key of the conversation. Null: they have a key of their own. */
   readonly envelope: Uint8Array | null
   /** In a fork, where it comes from, as canonical JSON of a `ForkOrigin`. */

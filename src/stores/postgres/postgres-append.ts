@@ -35,6 +35,10 @@ export async function insertBatch(
     const sql = `UPDATE ${tables.conversations} SET parent = $2 WHERE ref = $1`
     await queries.change(sql, [ref, batch.parent])
   }
+  if (batch.agent !== undefined) {
+    const sql = `UPDATE ${tables.conversations} SET agent = $2 WHERE ref = $1`
+    await queries.change(sql, [ref, batch.agent])
+  }
 }
 
 export async function insertEntries(

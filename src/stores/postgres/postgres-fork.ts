@@ -17,14 +17,15 @@ export async function insertFork(
   if (origin === undefined) return 'missing'
   const [made] = await queries.rows(
     `INSERT INTO ${conversations} (id, created_at, updated_at, epoch, owner, lease_until, length,
-        sealed_seq, seal, key, key_check, meta, parent, envelope, origin)
-      SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, meta, $13, $14, $15
+        sealed_seq, seal, key, key_check, meta, parent, envelope, origin, agent)
+      SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, meta, $13, $14, $15, $16
         FROM ${conversations} WHERE ref = $1
       ON CONFLICT (id) DO NOTHING RETURNING ref`,
     [
       origin,
       ...[row.id, row.createdAt, row.updatedAt, row.epoch, row.owner, row.leaseUntil, row.length],
       ...[row.sealedSeq, row.seal, row.key, row.keyCheck, row.parent, row.envelope, row.origin],
+      row.agent,
     ],
   )
   if (made === undefined) {

@@ -11,7 +11,7 @@ import type { PostgresRow } from './postgres-queries.ts'
 /** The columns of a conversation as `conversationRow` reads them. */
 export const CONVERSATION = `ref, id, created_at AS created, updated_at AS updated, epoch, owner,
   lease_until AS until, length, sealed_seq AS sealed, seal, key, key_check AS fingerprint, meta, parent,
-  envelope, origin`
+  envelope, origin, agent`
 
 export const ENTRY_COLUMNS = [
   'seq',
@@ -45,6 +45,7 @@ export function conversationRow(row: PostgresRow): ConversationRow {
     parent: row['parent'] as string | null,
     envelope: row['envelope'] === null ? null : bytesOf(row['envelope']),
     origin: row['origin'] as string | null,
+    agent: row['agent'] as string | null,
   }
 }
 

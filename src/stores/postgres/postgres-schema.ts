@@ -151,6 +151,8 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     CREATE INDEX bobbin_entries_rare ON ${entries} (conversation, kind, seq)
       WHERE kind IN ('summary', 'rewind');
   `,
+  // Which of several agents is active.
+  ({ conversations }) => `ALTER TABLE ${conversations} ADD COLUMN agent text;`,
 ]
 
 /** Any number that everybody who migrates agrees on: one at a time. */

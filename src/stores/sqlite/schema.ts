@@ -147,6 +147,8 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX bobbin_entries_rare ON bobbin_entries (conversation, kind, seq)
     WHERE kind IN ('summary', 'rewind');
   `,
+  // Which of several agents is active.
+  'ALTER TABLE bobbin_conversations ADD COLUMN agent TEXT;',
 ]
 
 /** Brings a database to the current version; one from a newer package is refused untouched. */

@@ -302,4 +302,7 @@ function insert(
   if (batch.parent !== undefined) {
     sqlite.run('UPDATE bobbin_conversations SET parent = ? WHERE ref = ?', [batch.parent, ref])
   }
+  if (batch.agent !== undefined) {
+    sqlite.run('UPDATE bobbin_conversations SET agent = ? WHERE ref = ?', [batch.agent, ref])
+  }
 }

@@ -162,7 +162,7 @@ describe('sqliteStore, when things go wrong', () => {
     const newer = sqliteStore(path)
     await expect(newer.acquire('x', { owner: 'test' })).rejects.toMatchObject({
       code: 'E_STORE_TOO_NEW',
-      data: { found: 99, supported: 8 },
+      data: { found: 99, supported: 9 },
     })
     expect(
       database.prepare('SELECT count(*) AS n FROM bobbin_conversations').get([]),

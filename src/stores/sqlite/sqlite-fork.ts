@@ -14,11 +14,12 @@ export function insertFork(sqlite: Sqlite, plan: ForkPlan, lastPosition: string)
   if (origin === undefined) return 'missing'
   sqlite.run(
     `INSERT INTO bobbin_conversations (id, created_at, updated_at, epoch, owner, lease_until, length,
-        sealed_seq, seal, key, key_check, meta, parent, envelope, origin)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, meta, ?, ?, ? FROM bobbin_conversations WHERE ref = ?`,
+        sealed_seq, seal, key, key_check, meta, parent, envelope, origin, agent)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, meta, ?, ?, ?, ? FROM bobbin_conversations WHERE ref = ?`,
     [
       ...[row.id, row.createdAt, row.updatedAt, row.epoch, row.owner, row.leaseUntil, row.length],
       ...[row.sealedSeq, row.seal, row.key, row.keyCheck, row.parent, row.envelope, row.origin],
+      row.agent,
       origin,
     ],
   )

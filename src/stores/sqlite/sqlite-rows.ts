@@ -32,7 +32,7 @@ export const ENTRY_FIELDS = `seq, time, ${asBytes('kind, turn, id, tool, checksu
 /** What it takes to read an entry back. */
 export const TEXT_FIELDS = `seq, ${asBytes('digest, seal, body')}`
 
-export const CONVERSATION_FIELDS = `ref, created_at, updated_at, epoch, lease_until, length, sealed_seq, key, envelope, ${asBytes('id, owner, seal, key_check, meta, parent, origin')}`
+export const CONVERSATION_FIELDS = `ref, created_at, updated_at, epoch, lease_until, length, sealed_seq, key, envelope, ${asBytes('id, owner, seal, key_check, meta, parent, origin, agent')}`
 
 export function entryRow(row: SqliteRow): EntryRow {
   const { kind, turn, id, tool, checksum, settlement } = row
@@ -98,6 +98,7 @@ export function conversationRow(row: SqliteRow): ConversationRow {
     parent: textOrNull(row['parent']),
     envelope: row['envelope'] === null ? null : bytesOf(row['envelope']),
     origin: textOrNull(row['origin']),
+    agent: textOrNull(row['agent']),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   CALL_NOTE,
   type Entry,
   type GateClosing,
+  HAND_OVER_NOTE,
   type Intent,
   type ModelCall,
   type NewEntry,
@@ -235,8 +236,6 @@ export function backgroundResultIn({ code, data }: Note): string | undefined {
   if (code !== BACKGROUND_RESULT) return undefined
   return ((data ?? {}) as { readonly toolCallId?: string }).toolCallId
 }
-
-const HAND_OVER_NOTE = 'HAND_OVER'
 
 /** Says which agent is active from here on. */
 export const handOverNote = ({ id }: Pick<ToolCall, 'id'>, agent: string): Fact =>

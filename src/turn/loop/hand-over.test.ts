@@ -77,6 +77,7 @@ describe('hand_over', () => {
       agent: 'billing',
     })
     expect(next.asked()).toEqual([BILL])
+    expect(await store.conversation('c')).toMatchObject({ agent: 'billing' })
     expect(await store.verify({ conversation: 'c' })).toMatchObject({ ok: true })
   })
 
@@ -187,6 +188,7 @@ describe('hand_over', () => {
     const again = await runner.regenerate({ conversation: 'c' })
     expect(again).toMatchObject({ text: 'two', agent: 'triage' })
     expect(asked()).toEqual([SORT, BILL, SORT])
+    expect(await store.conversation('c')).toMatchObject({ agent: 'triage' })
     const next = desk({ ...store }, [[{ text: 'three' }]])
     await next.runner.run({ conversation: 'c', message: 'more' })
     expect(next.asked()).toEqual([SORT])
@@ -211,6 +213,7 @@ describe('hand_over', () => {
     for await (const line of store.export('c')) lines.push(line)
     await store.import(lines, { conversation: 'imported' })
     for (const conversation of ['forked', 'imported']) {
+      expect(await store.conversation(conversation)).toMatchObject({ agent: 'billing' })
       const next = desk({ ...store }, [[{ text: 'x' }]])
       await next.runner.run({ conversation, message: 'hi' })
       expect(next.asked()).toEqual([BILL])

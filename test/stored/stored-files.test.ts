@@ -131,6 +131,17 @@ describe.each(versions)('what %s has written', (version) => {
       await expectWhole(store)
     })
 
+    it('has no grants, and its gates do not say for which definition one would hold', async () => {
+      expect(await store.grants()).toEqual([])
+      const gates = await store.openGates()
+      const gate = gates.find(({ from, state }) => from === 'runner' && state === 'pending')
+      const grant = { for: 'conversation' } as const
+      const decision = { verdict: 'approved', decidedBy: 'bob', grant } as const
+      const decided = store.decideGate(gate?.conversation ?? '', gate?.id ?? '', decision)
+      await expect(decided).rejects.toThrow(/which definition it is about/)
+      expect(await store.grants()).toEqual([])
+    })
+
     it('knows which conversations are those of turns inside calls', async () => {
       const all = expected.stored.conversations.map(({ id }) => id)
       const listed = await store.conversations({ topLevel: true })

@@ -23,6 +23,22 @@ export interface EngineResume {
   readonly output?: JsonObject
 }
 
+/** What a client sends to `regenerate`. */
+export interface EngineRegenerate {
+  readonly turnId: string
+  /** Message, attachments and context, as text; the message may be empty. */
+  readonly body: string
+  readonly redoEffects?: boolean
+  readonly output?: JsonObject
+}
+
+/** What a client sends to `undo`. */
+export interface EngineUndo {
+  readonly toolCallId: string
+  readonly decidedBy: string
+  readonly context?: JsonValue
+}
+
 /** What a client sends to `recover`. */
 export interface EngineRecover {
   readonly output?: JsonObject

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json/json.ts'
+import type { SpoolStore } from '../spool/spool-store.ts'
 import type { RunnerStore } from '../store/store.ts'
 import type { TurnOutcome } from '../turn/limits/outcome.ts'
 import { queuedInput } from '../turn/loop/queued-input.ts'
@@ -6,8 +7,10 @@ import type { OutputRequest } from '../turn/loop/structured-output.ts'
 import { settingsOf, type TurnRunner } from '../turn/turn-runner.ts'
 import {
   type EngineRecover,
+  type EngineRegenerate,
   type EngineResume,
   type EngineRun,
+  type EngineUndo,
   isPassing,
 } from './engine-messages.ts'
 
@@ -16,6 +19,8 @@ export interface Attempt {
   readonly conversation: string
   /** False if an earlier start may have begun the work. */
   readonly isFirst: boolean
+  /** How many entries the log had before the work began. */
+  readonly length: number
 }
 
 /**
@@ -49,6 +54,27 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
       return ended(await runner.resume({ conversation: place, decisions, ...given(input.output) }))
     },
 
+    async regenerate({ conversation }: Attempt, input: EngineRegenerate) {
+      const { turnId, body, redoEffects, output } = input
+      if (await isHeld(store, conversation)) await recover(conversation, output)
+      const { message, ...about } = regenerated(body, spool)
+      const turn = { ...about, conversation, turnId, ...given(output) }
+      const redo = redoEffects === undefined ? {} : { redoEffects }
+      const asked = message === '' ? {} : { message }
+      return ended(await runner.regenerate({ ...turn, ...redo, ...asked } as never))
+    },
+
+    async undo({ conversation, isFirst, length }: Attempt, input: EngineUndo) {
+      const info = await store.conversation(conversation)
+      // What an earlier start began is not begun again: an undo that may have happened is in doubt.
+      const hasBegun = !isFirst && (info?.length ?? 0) > length
+      if (hasBegun || info?.holder !== undefined) {
+        const outcome = await recover(conversation, undefined)
+        if (hasBegun) return outcome
+      }
+      return ended(await runner.undo({ ...input, conversation } as never))
+    },
+
     recover: ({ conversation }: Attempt, { output }: EngineRecover) =>
       recover(conversation, output),
 
@@ -60,6 +86,17 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
       return ended(await runner.resume({ conversation, decisions: [] }))
     },
   }
+}
+
+/** Like a queued input, but its message may be empty. */
+function regenerated(body: string, spool: SpoolStore) {
+  const row = JSON.parse(body) as { message: string }
+  if (row.message !== '') return queuedInput({ turnId: '', body }, spool)
+  const { message: _, ...about } = queuedInput(
+    { turnId: '', body: JSON.stringify({ ...row, message: ' ' }) },
+    spool,
+  )
+  return { ...about, message: '' }
 }
 
 const given = (output: JsonObject | undefined) =>

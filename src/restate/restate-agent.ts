@@ -20,8 +20,10 @@ import {
   type EngineAnswer,
   type EngineOutcome,
   type EngineRecover,
+  type EngineRegenerate,
   type EngineResume,
   type EngineRun,
+  type EngineUndo,
   engineOutcome,
 } from './engine-messages.ts'
 import { type Attempt, engineTurns } from './engine-turns.ts'
@@ -76,13 +78,14 @@ export function restateAgent<const Name extends string, Context = unknown>(
   ): Promise<EngineAnswer> {
     const conversation = ctx.key
     let isFirst = false
-    await ctx.run('begin', () => {
+    const length = await ctx.run('begin', async () => {
       isFirst = true
+      return (await store.conversation(conversation))?.length ?? 0
     })
     let working: Promise<unknown> = Promise.resolve()
     const step = ctx.run('turn', () => {
       const running = answered(async () => {
-        const outcome = await work({ conversation, isFirst })
+        const outcome = await work({ conversation, isFirst, length })
         return outcome && { outcome: engineOutcome(outcome), wakeIn: untilExpiry(outcome) }
       })
       working = running.catch(() => undefined)
@@ -129,6 +132,10 @@ export function restateAgent<const Name extends string, Context = unknown>(
       resume,
       recover: (ctx: ObjectContext, input: EngineRecover = {}) =>
         turn(ctx, (attempt) => turns.recover(attempt, input ?? {})),
+      regenerate: (ctx: ObjectContext, input: EngineRegenerate) =>
+        turn(ctx, (attempt) => turns.regenerate(attempt, input)),
+      undo: (ctx: ObjectContext, input: EngineUndo) =>
+        turn(ctx, (attempt) => turns.undo(attempt, input)),
       /** Called by its own timers. */
       expire: handlers.object.exclusive({ ingressPrivate: true }, (ctx: ObjectContext) =>
         turn(ctx, (attempt) => turns.expire(attempt)),

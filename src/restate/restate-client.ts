@@ -2,7 +2,7 @@ import type { RestoreContext } from '../artifacts/restore-artifact.ts'
 import { systemClock } from '../core/clock.ts'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { randomId } from '../core/ids.ts'
-import type { JsonObject } from '../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import { normalizeJson } from '../core/json/strict-json.ts'
 import { Message } from '../records/message.ts'
 import { Thought } from '../records/thought.ts'
@@ -17,9 +17,21 @@ import { liveFeed } from '../store/feed/live-feed.ts'
 import type { StopInput } from '../store/feed/stop-turn.ts'
 import type { HistoryPage, HistoryQuery, Store } from '../store/store.ts'
 import type { TurnOutcome } from '../turn/limits/outcome.ts'
-import { checkInput, checkRecover, checkResume } from '../turn/loop/begin-turn.ts'
+import {
+  checkInput,
+  checkRecover,
+  checkRegenerate,
+  checkResume,
+  checkUndo,
+} from '../turn/loop/begin-turn.ts'
 import { queuedBody, submitted } from '../turn/loop/queued-input.ts'
-import type { RecoverInput, ResumeInput, TurnInput } from '../turn/loop/turn-input.ts'
+import type {
+  RecoverInput,
+  RegenerateInput,
+  ResumeInput,
+  TurnInput,
+  UndoInput,
+} from '../turn/loop/turn-input.ts'
 import type { TurnHandle } from '../turn/turn-handle.ts'
 import { type AgentStatus, type EngineOutcome, outcomeFrom } from './engine-messages.ts'
 import { askEngine, type EngineRequest, type Ingress } from './ingress.ts'
@@ -51,6 +63,9 @@ export interface RestateClient {
   run(input: RestateRunInput): TurnHandle
   stream(input: RestateRunInput): TurnHandle
   resume(input: ResumeInput): TurnHandle
+  /** `undo` of a regeneration is not available over the engine: undo the calls first. */
+  regenerate(input: Omit<RegenerateInput, 'whenBusy'>): TurnHandle
+  undo(input: UndoInput): TurnHandle
   recover(input: Pick<RecoverInput, 'conversation' | 'output' | 'signal'>): TurnHandle
   stop(input: StopInput): Promise<{ readonly turnId: string } | undefined>
   history(query: HistoryQuery): Promise<HistoryPage>
@@ -145,6 +160,30 @@ export function restateClient(options: RestateClientOptions): RestateClient {
         const { conversation, decisions, output } = input
         const request = requestOf(input, { conversation, handler: 'resume', key: randomId() })
         return { ...request, body: { decisions, ...outputOf(output) } }
+      }),
+    regenerate(input) {
+      const { conversation, turnId = randomId() } = Object(input) as RegenerateInput
+      return handleOf({ conversation, turnId }, async () => {
+        checkRegenerate({ ...input, turnId })
+        const { message = '', redoEffects, output } = input
+        const place =
+          (input.attachments ?? []).length > 0 ? (spool ?? needStore().spool) : undefined
+        const context = input.context as JsonValue | undefined
+        const about = await submitted({ ...input, message, context }, place as SpoolStore)
+        const request = requestOf(input, { conversation, handler: 'regenerate', key: turnId })
+        const redo = redoEffects === undefined ? {} : { redoEffects }
+        return {
+          ...request,
+          body: { turnId, body: queuedBody(about), ...redo, ...outputOf(output) },
+        }
+      })
+    },
+    undo: (input) =>
+      handleOf({ conversation: input?.conversation }, async () => {
+        checkUndo(input)
+        const { conversation, signal: _, ...body } = input
+        const request = requestOf(input, { conversation, handler: 'undo', key: randomId() })
+        return { ...request, body }
       }),
     recover: (input) =>
       handleOf({ conversation: input?.conversation }, async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ToolCall } from '../../src/records/tool-call.ts'
 import { type RestateClient, restateClient } from '../../src/restate/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
@@ -122,6 +123,33 @@ describe('workers of Restate', () => {
       expect(await client.resume(asked)).toMatchObject({ status: 'completed', conversation })
       expect(effects.count('pay', `n-${conversation}`)).toBe(1)
     }
+  })
+
+  it('continue by themselves when a gate has expired', async () => {
+    const suspended = await client.run({ conversation: 'expired', message: 'sign k8' })
+    expect(suspended).toMatchObject({ status: 'suspended', gates: [{ kind: 'result' }] })
+    for (let i = 0; i < 100; i++) {
+      const { gates, isRunning } = await client.status({ conversation: 'expired' })
+      if (gates.length === 0 && !isRunning) break
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    const { items } = await client.history({ conversation: 'expired' })
+    expect(items.at(-1)).toMatchObject({ role: 'assistant' })
+    expect(items.filter(ToolCall.isToolCall)).toMatchObject([{ settlement: 'abandoned' }])
+  })
+
+  it('undo a call, and ask again without it', async () => {
+    const { toolCalls } = await client.run({ conversation: 'undone', message: 'charge k9 0' })
+    const id = toolCalls[0]?.id ?? ''
+    const again = () => client.regenerate({ conversation: 'undone', message: 'look k9' })
+    await expect(again()).rejects.toMatchObject({ code: 'E_EFFECTS_WOULD_REPEAT' })
+    const undo = { conversation: 'undone', toolCallId: id, decidedBy: 'ann' }
+    expect((await client.undo(undo)).toolCalls).toMatchObject([{ undoes: id, settlement: 'ok' }])
+    await expect(client.undo(undo)).rejects.toMatchObject({ code: 'E_CANNOT_UNDO' })
+    expect(effects.count('refund', 'k9')).toBe(1)
+    const other = { conversation: 'undone', message: 'look k9', redoEffects: true }
+    expect(await client.regenerate(other)).toMatchObject({ status: 'completed', text: 'look k9' })
+    expect((await store.verify({ conversation: 'undone' })).faults).toEqual([])
   })
 
   it('end when they are stopped, and when the engine cancels them', async () => {

@@ -18,6 +18,10 @@ const charge = new Tool({
     await new Promise((resolve) => setTimeout(resolve, ms))
     return `charged ${key} `.repeat(ms > 200 ? 20_000 : 1)
   },
+  async undo({ args }) {
+    await tell('refund', String(args['key']))
+    return 'refunded'
+  },
 })
 const look = new Tool({
   name: 'look',
@@ -43,6 +47,16 @@ const pay = new Tool({
   },
 })
 
+const sign = new Tool({
+  name: 'sign',
+  description: 'A person signs, within a moment.',
+  inputSchema: z.object({ key: z.string() }),
+  effect: 'read',
+  trust: 'developer',
+  external: true,
+  timeoutMs: 1500,
+})
+
 /**
  * Does what the last message says, once: the history tells what was done, also in a process that died.
  *
@@ -54,7 +68,7 @@ const rules = async ({ items }) => {
   const parts = message?.type === 'message' ? message.parts : []
   const text = parts.map((part) => ('text' in part ? part.text : '')).join('')
   const [, what = '', key = '', ms = '0'] =
-    /(charge|look|pay|nest|both) ([\w-]+)(?: (\d+))?/.exec(text) ?? []
+    /(charge|look|pay|nest|both|sign) ([\w-]+)(?: (\d+))?/.exec(text) ?? []
   const made = items.slice(at).filter((item) => item.type === 'call')
   if (made.length > 0 || what === '') return { answer: `${what} ${key}` }
   const timed = { key, ms: Number(ms) }
@@ -72,4 +86,4 @@ const helper = subAgent({
   trust: 'developer',
 })
 
-export const agent = { executor: rules, tools: [charge, look, pay, helper], leaseMs: 5000 }
+export const agent = { executor: rules, tools: [charge, look, pay, sign, helper], leaseMs: 5000 }

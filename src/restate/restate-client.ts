@@ -168,8 +168,8 @@ export function restateClient(options: RestateClientOptions): RestateClient {
         const { message = '', redoEffects, output } = input
         const place =
           (input.attachments ?? []).length > 0 ? (spool ?? needStore().spool) : undefined
-        const context = input.context as JsonValue | undefined
-        const about = await submitted({ ...input, message, context }, place as SpoolStore)
+        const wished = { ...input, message, context: input.context as JsonValue | undefined }
+        const about = await submitted(wished, place as SpoolStore)
         const request = requestOf(input, { conversation, handler: 'regenerate', key: turnId })
         const redo = redoEffects === undefined ? {} : { redoEffects }
         return {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await workers[0]?.start()
   await workers[1]?.start()
   front = await balancer(workers)
-  await engine.register(front.url)
+  await engine.register(front.url, 'Payer')
   client = restateClient({ ingress: engine.nodes[0]?.ingress ?? '', name: 'Payer', store })
 }, 120_000)
 afterAll(async () => {

@@ -27,7 +27,7 @@ async function serve(name: string, runner: TurnRunner): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('no address')
-  await engine.register(`http://127.0.0.1:${address.port}`)
+  await engine.register(`http://127.0.0.1:${address.port}`, name)
 }
 
 describe('an agent on Restate', () => {

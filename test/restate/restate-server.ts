@@ -10,6 +10,9 @@ export interface RestateNode {
   /** Where clients ask. */
   readonly ingress: string
   readonly admin: string
+  /** The port of the ingress. */
+  readonly port: number
+  readonly isUp: boolean
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -17,8 +20,8 @@ export interface RestateNode {
 /** An engine on loopback, in a temporary folder. */
 export interface RestateServer {
   readonly nodes: readonly RestateNode[]
-  /** Tells the engine where a worker is. */
-  register(url: string): Promise<void>
+  /** Tells the engine where a worker is, and waits until every node knows the agent. */
+  register(url: string, agent: string): Promise<void>
   /** Ends everything and deletes its files. */
   remove(): Promise<void>
 }
@@ -42,6 +45,10 @@ export async function restateServer(size = 1): Promise<RestateServer> {
     return {
       ingress,
       admin,
+      port: ingressPort,
+      get isUp() {
+        return child !== undefined && running.has(child)
+      },
       async start() {
         child = spawn(binary(), ['--no-logo', '--log-filter', 'error'], {
           cwd: folder,
@@ -71,8 +78,8 @@ export async function restateServer(size = 1): Promise<RestateServer> {
       },
       async kill() {
         if (child === undefined) return
-        await killed(child)
         running.delete(child)
+        await killed(child)
       },
     }
   })
@@ -89,7 +96,7 @@ export async function restateServer(size = 1): Promise<RestateServer> {
   return {
     nodes,
     remove,
-    async register(url) {
+    async register(url, agent) {
       const [node] = nodes
       const response = await fetch(`${node?.admin}/deployments`, {
         method: 'POST',
@@ -97,6 +104,7 @@ export async function restateServer(size = 1): Promise<RestateServer> {
         body: JSON.stringify({ uri: url, force: true }),
       })
       if (!response.ok) throw new Error(`The worker was not registered: ${await response.text()}`)
+      for (const { ingress } of nodes) await untilKnown(`${ingress}/${agent}/nobody/status`)
     },
   }
 }
@@ -119,6 +127,15 @@ async function untilHealthy(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   throw new Error(`The engine did not start: ${url}`)
+}
+
+async function untilKnown(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const { status } = await fetch(url, { method: 'POST' })
+    if (status !== 404) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`The agent is not known: ${url}`)
 }
 
 async function killed(child: ChildProcess): Promise<void> {

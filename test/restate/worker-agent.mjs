@@ -19,7 +19,7 @@ const charge = new Tool({
     return `charged ${key} `.repeat(ms > 200 ? 20_000 : 1)
   },
   async undo({ args }) {
-    await tell('refund', String(args['key']))
+    await tell('refund', typeof args['key'] === 'string' ? args['key'] : '')
     return 'refunded'
   },
 })

@@ -102,11 +102,14 @@ export function workerProcess(
   }
 }
 
-/** One address for several workers: each connection goes to the next one that is up. */
-export async function balancer(workers: readonly Worker[]) {
+/** Something that listens, or does not at the moment. */
+export type Target = Pick<Worker, 'port' | 'isUp'>
+
+/** One address for several targets: each connection goes to the next one that is up. */
+export async function balancer(workers: readonly Target[]) {
   const open = new Set<Socket>()
   /** Workers that get no new connections. */
-  const out = new Set<Worker>()
+  const out = new Set<Target>()
   let turn = 0
   const server = createServer((from) => {
     const up = workers.filter((worker) => worker.isUp && !out.has(worker))

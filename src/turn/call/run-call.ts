@@ -129,8 +129,8 @@ const endOf = (
 })
 
 /** What the record of a call says that somebody else executed. */
-const byOthers = ({ given }: RunStep): Partial<CallEnd> =>
-  given ? { executedBy: 'external', supersedes: given.supersedes } : {}
+const byOthers = ({ given, intent: { approvedBy } }: RunStep): Partial<CallEnd> =>
+  given ? { executedBy: 'external', supersedes: given.supersedes, approvedBy } : {}
 
 /** Middleware may change how a record is shown and lower its trust, never which call it is nor what kind of tool ran. */
 function sameCall(given: ToolCall, own: ToolCall | undefined, step: RunStep): ToolCall {

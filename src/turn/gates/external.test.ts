@@ -15,6 +15,7 @@ import type { Store } from '../../store/store.ts'
 import { sqliteStore } from '../../stores/sqlite/index.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { testClock } from '../../testing/store/test-clock.ts'
+import { Tokenizable } from '../../text/tokenizable.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { Effect } from '../../tools/tool-options.ts'
 import { subAgent } from '../nested/sub-agent.ts'
@@ -218,6 +219,38 @@ describe('an external tool', () => {
     const answer = { gate: gates[0]?.id ?? '', decidedBy: 'printer', result: 'printed' }
     await runner.resume({ conversation: 'k', decisions: [answer] })
     expect(seen).toEqual(['print ok external'])
+  })
+
+  it.each([false, true])('keeps who approved it, through middleware; late: %s', async (isLate) => {
+    const store = memoryStore()
+    const errors: unknown[] = []
+    const model = scriptedModel([[CALL], [{ text: 'done' }], [{ text: 'again' }]])
+    const runner = new TurnRunner({
+      model,
+      tools: [printer({ approval: true })],
+      store,
+      middleware: [
+        {
+          call: async (subject, next) => {
+            const { settlement } = await next()
+            return subject.record({ settlement, results: new Tokenizable('shorter') })
+          },
+        },
+      ],
+    })
+    runner.observe('error', ({ error }) => errors.push(error))
+    const asked = await runner.run({ conversation: 'k', message: 'Print.' })
+    const gate = asked.gates[0]?.id ?? ''
+    const yes = { gate, decidedBy: 'ann', approve: true }
+    const waits = await runner.resume({ conversation: 'k', decisions: [yes] })
+    if (isLate) await runner.run({ conversation: 'k', message: 'Never mind.' })
+    const answer = { gate: waits.gates[0]?.id ?? '', decidedBy: 'printer', result: 'printed' }
+    const { toolCalls } = await runner.resume({ conversation: 'k', decisions: [answer] })
+    const approvedBy = { gate, decidedBy: 'ann' }
+    expect(toolCalls).toMatchObject([{ settlement: 'ok', approvedBy }])
+    expect(JSON.stringify(toolCalls[0])).toContain('shorter')
+    expect(errors).toEqual([])
+    await sound(store)
   })
 
   it('has the trust of its tool', async () => {

@@ -1,3 +1,4 @@
+import type { ApprovedBy } from '../../records/approved-by.ts'
 import { EFFECT_UNKNOWN } from '../../records/effect-unknown.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import type { Gate } from '../../store/gate.ts'
@@ -33,7 +34,7 @@ export function useResult(
   gate: Gate,
   isGivenUp: boolean,
 ): NextStep {
-  const { call } = state
+  const { call, intent } = state
   if (gate.state === 'pending') {
     return isGivenUp ? unreportedStep(scope, state, gate, CONTINUED) : REST
   }
@@ -43,7 +44,7 @@ export function useResult(
     const record = recordOf(scope, call, { settlement: 'denied', results, executedBy: 'external' })
     return { do: 'end', call, facts: [closeGate(gate, 'consumed'), ...settlementOf(record)] }
   }
-  if (gate.decision.decidedAt < gate.expiresAt) return reportStep(scope, call, gate)
+  if (gate.decision.decidedAt < gate.expiresAt) return reportStep(scope, call, gate, intent)
   // It came too late: the doubt that was true until then is recorded first.
   const doubt = unreported(scope, state, EXPIRED)
   return { ...supersedingStep(scope, doubt, gate), facts: settlementOf(doubt) }
@@ -65,7 +66,7 @@ function supersedingStep(
   gate: Gate,
   late?: { readonly late: true },
 ): RunStep {
-  const step = reportStep(scope, supersedingCall(scope, doubt), gate)
+  const step = reportStep(scope, supersedingCall(scope, doubt), gate, doubt)
   const closing = closeGate(gate, 'consumed', late)
   return { ...step, given: { ...step.given, closing, supersedes: doubt.id } }
 }
@@ -95,6 +96,7 @@ function reportStep(
   scope: ResultScope,
   call: AskedCall,
   gate: Gate,
+  { approvedBy }: { readonly approvedBy?: ApprovedBy | undefined },
 ): RunStep & { readonly given: GivenResult } {
   const { decision, args = call.item.args } = gate
   const { tool: name } = call.item
@@ -107,7 +109,7 @@ function reportStep(
       : { output: decision?.value ?? null }
   const given = { reported, closing: closeGate(gate, 'consumed') }
   // Its intent is in the log; nothing starts here.
-  const intent = intentOf(scope, call, tool, 'developer')
+  const intent = { ...intentOf(scope, call, tool, 'developer'), ...(approvedBy && { approvedBy }) }
   return { do: 'run', call, gate, intent, tool, value: args, given, mayHaveRun: true, facts: [] }
 }
 

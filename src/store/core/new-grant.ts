@@ -48,6 +48,10 @@ export function checkGrant(
   if (gate.kind !== 'approval' || gate.from !== 'runner' || gate.tool === undefined) {
     return fault('', 'goes with the approval of a call that the runner makes')
   }
+  // Each undo is asked for by a person, and each is decided by itself.
+  if (gate.tool.startsWith('undo:')) {
+    return fault('', 'cannot cover an undo: approve it without one')
+  }
   if (typeof gate.context?.['definition'] !== 'string') {
     return fault('', 'cannot be given here: the gate does not say which definition it is about')
   }

@@ -2,12 +2,14 @@ import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
 import { BobbinError } from '../../core/error/error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { ToolCall } from '../../records/tool-call.ts'
+import { IMPORTED_KEY } from '../../store/entry.ts'
 import type { EntryQuery, RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
 import { UNDO_OF } from '../../tools/tool-class.ts'
 import type { ToolOptions } from '../../tools/tool-options.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
 import type { CallScope } from '../call/call-scope.ts'
+import { idempotencyKeyOf } from '../call/idempotency-key.ts'
 import type { AskedCall } from '../log/call-state.ts'
 
 /** Where calls and their tools are found. */
@@ -52,6 +54,13 @@ async function undoable(
   const { settlement } = call
   if (settlement !== 'ok' && settlement !== 'in-doubt') {
     return { reason: `it ended \`${settlement}\`` }
+  }
+  const ran = call.supersedes ?? call.id
+  const intent = await store.get(conversation, 'intent', ran)
+  const key = intent?.data.idempotencyKey ?? IMPORTED_KEY
+  // A fork has the record too. Undoing it in both would take it back twice.
+  if (key !== IMPORTED_KEY && key !== idempotencyKeyOf(conversation, ran)) {
+    return { reason: 'it ran in the conversation that this one was forked from: undo it there' }
   }
   const same = [toolCallId, call.id, call.editOf, call.supersedes]
   for (const undo of await recordsOf(store, conversation, `undo:${name}`)) {

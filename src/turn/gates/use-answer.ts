@@ -5,6 +5,7 @@ import { closeGate, questionDigest } from '../call/gate-policy.ts'
 import { endStep } from '../call/record.ts'
 import { type NextStep, REST } from '../call/step.ts'
 import type { StartedState } from '../log/call-state.ts'
+import { toolOf } from './undo-tool.ts'
 import { approvedInput, NOT_STORED } from './use-decision.ts'
 
 const UNANSWERED = 'Abandoned: nobody answered what this call asked for in time.'
@@ -43,7 +44,7 @@ export async function useAnswer(
   if (isGivenUp) return endStep(scope, call, 'abandoned', LEFT, [closeGate(gate, 'abandoned')])
   const refuse = (text: string) => endStep(scope, call, 'refused', text, [closing])
   if (call.redacted !== undefined) return refuse(NOT_STORED)
-  const tool = scope.toolOf(call.item.tool)
+  const tool = await toolOf(scope, call)
   if (tool === undefined || questionDigest(tool, gate) !== gate.digest) return refuse(STALE)
   const input = await approvedInput(tool, call.item.args, args)
   if (input === undefined) return refuse(STALE)

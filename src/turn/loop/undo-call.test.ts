@@ -6,6 +6,7 @@ import type { FeedEvent } from '../../store/feed/feed-event.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { Store } from '../../store/store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
+import { inputRequired } from '../../tools/person-request.ts'
 import type { ToolContext } from '../../tools/tool-context.ts'
 import type { ToolOptions, UndoneCall } from '../../tools/tool-options.ts'
 import { TurnRunner } from '../turn-runner.ts'
@@ -186,6 +187,52 @@ describe('undo', () => {
     })
     expect([undone.length, model.requests.length]).toEqual([1, 2])
     await sound(store)
+  })
+
+  it('takes no grant: every undo is decided by itself', async () => {
+    const { undone, runner, undo } = await paid({
+      approval: (_: unknown, { undoes }: { undoes?: string }) => undoes !== undefined,
+    })
+    const { gates } = await undo()
+    const answer = { gate: gates[0]?.id ?? '', decidedBy: 'eve', approve: true }
+    const decisions = [{ ...answer, grant: { for: 'conversation', args: {} } as const }]
+    await expect(runner.resume({ conversation: 'k', decisions })).rejects.toMatchObject({
+      code: 'E_INVALID_DECISION',
+      data: { path: 'grant' },
+    })
+    await runner.resume({ conversation: 'k', decisions: [answer] })
+    expect(undone).toHaveLength(1)
+  })
+
+  it('may ask a person, and runs again with the answer', async () => {
+    const seen: unknown[] = []
+    const { runner, undo, store } = await paid({
+      undo: (_: UndoneCall, { input }: ToolContext) => {
+        seen.push(input)
+        if (input !== undefined) return 'refunded'
+        return inputRequired({ message: 'Which code?', schema: { type: 'object' }, state: 7 })
+      },
+    })
+    const { status, gates } = await undo()
+    expect([status, gates[0]?.kind]).toEqual(['suspended', 'input'])
+    const decisions = [{ gate: gates[0]?.id ?? '', decidedBy: 'eve', value: { code: 1 } }]
+    const { toolCalls } = await runner.resume({ conversation: 'k', decisions })
+    expect(toolCalls).toMatchObject([{ tool: 'undo:pay', settlement: 'ok', undoes: 'c1' }])
+    expect(seen).toEqual([undefined, { value: { code: 1 }, state: 7 }])
+    await sound(store)
+  })
+
+  it('undoes a call where it ran only: not in a fork too', async () => {
+    const { store, undone, runner, undo } = await paid()
+    await store.fork('k', { to: 'fork' })
+    const inFork = { conversation: 'fork', toolCallId: 'c1', decidedBy: 'bob' }
+    const no = { code: 'E_CANNOT_UNDO', data: { reason: expect.stringContaining('forked') } }
+    await expect(runner.undo(inFork)).rejects.toMatchObject(no)
+    const again = runner.regenerate({ conversation: 'fork', undo: true })
+    await expect(again).rejects.toMatchObject(no)
+    expect(undone).toEqual([])
+    await undo()
+    expect(undone).toHaveLength(1)
   })
 
   it('changes nothing when it is denied', async () => {

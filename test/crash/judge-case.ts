@@ -1,3 +1,5 @@
+import { canonicalStringify } from '../../src/core/json/canonical.ts'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import type { HistoryItem } from '../../src/records/history-item.ts'
 import type { ToolCall } from '../../src/records/tool-call.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
@@ -85,12 +87,19 @@ function changed({ calls }: Remains, undisturbed: readonly ToolCall[]): string[]
     const expected = undisturbed.find(({ id }) => id === call.id)
     if (call.settlement === 'in-doubt' && DOUBTFUL.includes(call.tool)) {
       if (call.checksum !== expected?.checksum) problems.push(`\`${call.id}\` is another call`)
-    } else if (call.digest !== expected?.digest) {
+    } else if (contentOf(call) !== contentOf(expected)) {
       const found = `${call.settlement} ${JSON.stringify(call.results)}`
       problems.push(`\`${call.id}\` has another digest than undisturbed: ${found}`)
     }
   }
   return problems
+}
+
+/** What the digest of a record covers. A gate has another id in every run, and the record of its call names it. */
+function contentOf(call: ToolCall | undefined): string | undefined {
+  if (call?.approvedBy === undefined) return call?.digest
+  const record = JSON.parse(JSON.stringify(call)) as JsonObject
+  return canonicalStringify({ ...record, approvedBy: { ...call.approvedBy, gate: 'a gate' } })
 }
 
 /** Nothing is called in doubt that had not begun in a process that died. */

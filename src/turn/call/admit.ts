@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import type { Intent } from '../../store/entry.ts'
 import { issuesText } from '../../tools/input-schema.ts'
@@ -85,6 +86,8 @@ async function admit(scope: CallScope, call: AskedCall, taint: TrustTier): Promi
   const checked = await tool.validate(item.args)
   if (!checked.ok) return refuse(scope, call, misfit(issuesText(checked.issues)))
   const { value } = checked
+  const stray = tool instanceof HandOverTool ? tool.refusal(value as JsonObject) : undefined
+  if (stray !== undefined) return refuse(scope, call, stray)
   const ready = { tool, value, note: verdict === 'hint' ? repeatHint(count) : undefined }
   const because = await needsGate(scope, call, tool, value, taint)
   const intent = intentOf(scope, call, tool, taint)

@@ -5,16 +5,22 @@ import { type Fact, handOverNote } from '../log/fact.ts'
 /** The name of the tool by which an agent hands the conversation over. */
 export const HAND_OVER = 'hand_over'
 
-/** Another agent of the runner. */
+/** An agent that others may hand over to. */
 interface Target {
   readonly name: string
   readonly description?: string | undefined
 }
 
-/** The tool of one agent. Its handler does nothing: the record of the call says who is active from then on. */
+/**
+ * The tool of one agent. Its handler does nothing: the record of the call says who is active from then on. Every agent has
+ * the same definition, so that a hand-over does not change the tools that the model has read about.
+ */
 export class HandOverTool extends Tool {
-  constructor(targets: readonly Target[]) {
-    const list = targets.map(({ name, description }) =>
+  readonly #allowed: readonly string[]
+
+  /** `agents` are all that a runner's agents may hand over to, `allowed` those of this one. */
+  constructor(agents: readonly Target[], allowed: readonly string[]) {
+    const list = agents.map(({ name, description }) =>
       description === undefined ? `\`${name}\`` : `\`${name}\`: ${description}`,
     )
     super({
@@ -23,7 +29,7 @@ export class HandOverTool extends Tool {
       inputSchema: {
         type: 'object',
         properties: {
-          to: { type: 'string', enum: targets.map(({ name }) => name) },
+          to: { type: 'string', enum: agents.map(({ name }) => name) },
           message: { type: 'string', description: 'What the other agent should know or do.' },
         },
         required: ['to'],
@@ -34,6 +40,13 @@ export class HandOverTool extends Tool {
       repeat: false,
       handler: (args) => `The conversation is with \`${(args as { to: string }).to}\` now.`,
     })
+    this.#allowed = allowed
+  }
+
+  /** Why the agent may not hand over with these arguments; undefined if it may. */
+  refusal({ to }: { readonly to?: unknown }): string | undefined {
+    if (this.#allowed.some((name) => name === to)) return undefined
+    return `Refused: you may hand over to ${this.#allowed.map((name) => `\`${name}\``).join(', ')} only.`
   }
 }
 

@@ -60,8 +60,9 @@ describe('hand_over', () => {
     const tool = model.requests[0]?.tools?.find(({ name }) => name === 'hand_over')
     expect(tool).toMatchObject({
       description: expect.stringContaining('`billing`: Pays money back.'),
-      inputSchema: { properties: { to: { enum: ['billing'] } } },
+      inputSchema: { properties: { to: { enum: ['triage', 'billing'] } } },
     })
+    expect(model.requests[1]?.tools?.find(({ name }) => name === 'hand_over')).toEqual(tool)
     await runner.run({ conversation: 'c', message: 'and?' })
     expect(asked().at(-1)).toEqual(BILL)
   })
@@ -91,6 +92,7 @@ describe('hand_over', () => {
       { tool: 'refund', settlement: 'refused' },
       { tool: 'hand_over', settlement: 'refused' },
     ])
+    expect(String(toolCalls[1]?.results)).toContain('you may hand over to `billing` only')
     expect(agent).toBe('triage')
   })
 

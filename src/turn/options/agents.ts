@@ -44,19 +44,25 @@ export interface GivenOffer {
 /** Checks the agents of a runner, and makes the parts of them that do not change. */
 export function fixedAgents(agents: Agents): FixedAgents {
   const names = Object.keys(agents)
-  const fixed = new Map(
-    Object.entries(agents).map(([name, { model, handOverTo }]) => {
+  const allowed = new Map(
+    Object.entries(agents).map(([name, { handOverTo }]) => {
       const stray = handOverTo?.find((to) => !Object.hasOwn(agents, to) || to === name)
       if (stray !== undefined) {
         throw invalidAgents(
           `\`agents.${name}.handOverTo\` of \`TurnRunner\` names \`${stray}\`, which is not another agent. The agents are: ${names.join(', ')}.`,
         )
       }
-      const targets = (handOverTo ?? names.filter((other) => other !== name)).map((to) => ({
-        name: to,
-        description: agents[to]?.description,
-      }))
-      const tool = targets.length > 0 ? [new HandOverTool(targets)] : []
+      return [name, handOverTo ?? names.filter((other) => other !== name)] as const
+    }),
+  )
+  const reached = new Set([...allowed.values()].flat())
+  const targets = names
+    .filter((name) => reached.has(name))
+    .map((name) => ({ name, description: agents[name]?.description }))
+  const fixed = new Map(
+    Object.entries(agents).map(([name, { model }]) => {
+      const own = allowed.get(name) ?? []
+      const tool = own.length > 0 ? [new HandOverTool(targets, own)] : []
       return [name, { tool, ...(model && { executor: modelExecutor(model) }) }] as const
     }),
   )

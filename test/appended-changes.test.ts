@@ -164,6 +164,84 @@ describe.each(['anthropic-messages', 'bedrock-converse', 'openai-responses'])(
   },
 )
 
+/** Three runners on one log, the second and third with other tools and instructions. */
+async function threeTurns(api: string, isFailing: boolean) {
+  const { script, open, model } = samplesOf(api)
+  const answers = ['one', 'two', 'three'].map((text) => ({ events: [...script.answer(text)] }))
+  const exchanges = answers.map((said, at) => (isFailing && at === 1 ? { status: 400 } : said))
+  const server = await loopbackProvider({ api, exchanges, validate: wire(api).validate })
+  onTestFinished(() => server.close())
+  const store = memoryStore()
+  const runner = (setup: Setup) =>
+    new TurnRunner({
+      model: open(server.url, { model: model.model, appends: true }),
+      store,
+      ...setup,
+    })
+  const later = { tools: [look, other], instructions: 'Be long.' }
+  await runner(FIRST).run({ conversation: 'c', message: '1?' })
+  await runner(later).run({ conversation: 'c', message: '2?' })
+  const bodies = () => server.requests.map(({ body }) => body as Json)
+  return { store, bodies, runner, later }
+}
+
+describe.each(['anthropic-messages', 'openai-responses'])('a change over %s', (api) => {
+  it('is told again in its place when its turn is taken back', async () => {
+    const { store, bodies, runner, later } = await threeTurns(api, false)
+    await runner(later).regenerate({ conversation: 'c' })
+    const [, second, third] = bodies()
+    expect(third).toEqual(second)
+    expect(await causesIn(store)).toEqual([])
+    await expectProven(store, bodies())
+  })
+
+  it('is not told if the next try of its turn does not want it', async () => {
+    const { bodies, runner } = await threeTurns(api, false)
+    await runner(FIRST).regenerate({ conversation: 'c' })
+    const [first = {}, , third = {}] = bodies()
+    expect(begins(first, third)).toBe(true)
+    expect(JSON.stringify(third)).not.toContain('Be long.')
+  })
+
+  it('is told by the next turn if the request that told it failed', async () => {
+    const { store, bodies, runner, later } = await threeTurns(api, true)
+    await runner(later).run({ conversation: 'c', message: '3?' })
+    const [first = {}, , third = {}] = bodies()
+    expect(begins(first, third)).toBe(true)
+    expect(JSON.stringify(third)).toContain('Be long.')
+    expect(await causesIn(store)).toEqual([])
+  })
+})
+
+describe('a hand-over over anthropic-messages', () => {
+  it('is appended, there and back', async () => {
+    const { script, open, model } = samplesOf('anthropic-messages')
+    const hand = (id: string, to: string) =>
+      script.calls([{ id, tool: 'hand_over', args: JSON.stringify({ to }) }])
+    const exchanges = [hand('call_1', 'billing'), hand('call_2', 'triage'), script.answer('done')]
+    const server = await loopbackProvider({
+      api: 'anthropic-messages',
+      exchanges: exchanges.map((events) => ({ events: [...events] })),
+      validate: wire('anthropic-messages').validate,
+    })
+    onTestFinished(() => server.close())
+    const store = memoryStore()
+    const { text } = await new TurnRunner({
+      model: open(server.url, { model: model.model, appends: true }),
+      store,
+      agents: {
+        triage: { instructions: 'Sort.', handOverTo: ['billing'] },
+        billing: { instructions: 'Bill.', tools: [look], handOverTo: ['triage'] },
+      },
+    }).run({ conversation: 'c', message: 'hi' })
+    expect(text).toBe('done')
+    const bodies = server.requests.map(({ body }) => body as Json)
+    expect(broken(bodies)).toEqual([])
+    expect(await causesIn(store)).toEqual([])
+    await expectProven(store, bodies)
+  })
+})
+
 describe('changed tools and instructions over openai-responses', () => {
   it('are appended, and a tool that is gone is a break', async () => {
     const { bodies, store } = await play('openai-responses', [

@@ -16,12 +16,17 @@ export interface OfferedPrompt {
 /** Finds out what the last request of the log said before its history. */
 export class LastTold {
   #call: ModelCall | undefined
+  /** The last message of a user, and the last request before it. */
+  #asked: { readonly id: string; readonly call: ModelCall | undefined } | undefined
 
   apply(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      // What is said of a response in flight is not all.
-      const isWhole = fact.kind === 'model-call' && fact.modelCall.continuation === undefined
-      if (isWhole) this.#call = fact.modelCall
+      if (fact.kind === 'message' && fact.message.role === 'user') {
+        this.#asked = { id: fact.message.id, call: this.#call }
+      } else if (fact.kind === 'rewind') {
+        // The changes that were told since are taken back too.
+        this.#call = this.#asked?.id === fact.rewind.message ? this.#asked.call : undefined
+      } else if (fact.kind === 'model-call' && isTold(fact.modelCall)) this.#call = fact.modelCall
     }
   }
 
@@ -38,6 +43,10 @@ export class LastTold {
     return { instructions, tools: (tools as unknown as readonly ToolDefinition[]).map(toolText) }
   }
 }
+
+/** What is said of a response in flight is not all, and what a request that failed told is not stored. */
+const isTold = ({ continuation, error }: ModelCall): boolean =>
+  continuation === undefined && error === undefined
 
 async function part(store: RunnerStore, digest: string, now: JsonValue) {
   if (partRow(now).digest === digest) return now

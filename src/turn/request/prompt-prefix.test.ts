@@ -71,6 +71,34 @@ describe('PromptPrefix', () => {
     expect(prefix.next(sent({ messages: [user('b')] }), SOURCE)?.broken?.at).toBe('messages[0]')
   })
 
+  it('compares with the last request that did not fail, and keeps the causes of one that did', () => {
+    const prefix = new PromptPrefix()
+    const ask = (text: string, error?: ModelCall['error']) => {
+      const told = prefix.next(sent({ messages: [user(text)] }), SOURCE)
+      const modelCall = { id: '1', iteration: 1, digests: {}, ...(error && { error }) }
+      prefix.apply([
+        { kind: 'model-call', modelCall: { ...modelCall, ...(told && { prefix: told }) } },
+      ])
+      return told?.broken?.causes
+    }
+    ask('a')
+    expect(ask('b', { message: 'no' })).toEqual([])
+    expect(ask('a')).toBeUndefined()
+    prefix.apply([{ kind: 'rewind', rewind: { id: 'r', toTurnId: 't', message: 'm' } }])
+    expect(ask('b', { message: 'no' })).toEqual(['rewind'])
+    expect(ask('b')).toEqual(['rewind'])
+    expect(ask('b')).toBeUndefined()
+  })
+
+  it('forgets a response in flight that was taken back', () => {
+    const prefix = new PromptPrefix()
+    const modelCall: ModelCall = { id: '1', iteration: 1, digests: {}, continuation: 'resp_1' }
+    prefix.apply([{ kind: 'model-call', modelCall }])
+    expect(prefix.inFlight).toBe(modelCall)
+    prefix.apply([{ kind: 'rewind', rewind: { id: 'r', toTurnId: 't', message: 'm' } }])
+    expect(prefix.inFlight).toBeUndefined()
+  })
+
   it('tells nothing of a protocol that does not say where its history is', () => {
     const { prompt: _, ...unknown } = sent({})
     expect(new PromptPrefix().next(unknown, SOURCE)).toBeUndefined()

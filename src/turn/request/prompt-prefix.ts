@@ -37,6 +37,8 @@ export class PromptPrefix {
   /** The last request, if its response was still in flight and its provider keeps that. */
   inFlight: ModelCall | undefined
   #last: StoredPrefix | undefined
+  /** The last request that did not fail. */
+  #kept: StoredPrefix | undefined
   readonly #checkpoints: Checkpoint[] = []
   /** What has happened since the last request. */
   readonly #causes = new Set<BreakCause>()
@@ -47,9 +49,12 @@ export class PromptPrefix {
       switch (fact.kind) {
         case 'model-call':
           this.inFlight = fact.modelCall.continuation === undefined ? undefined : fact.modelCall
-          if (fact.modelCall.prefix === undefined) break
-          this.#remember(fact.modelCall.prefix)
-          this.#causes.clear()
+          if (fact.modelCall.error !== undefined) this.#forget(fact.modelCall)
+          else if (fact.modelCall.prefix !== undefined) {
+            this.#kept = fact.modelCall.prefix
+            this.#remember(fact.modelCall.prefix)
+            this.#causes.clear()
+          }
           break
         case 'summary':
           this.#causes.add('compaction')
@@ -63,6 +68,8 @@ export class PromptPrefix {
           break
         case 'rewind':
           this.#causes.add('rewind')
+          // A person who asks again wants another response.
+          this.inFlight = undefined
           break
         case 'gate-opened':
           if (fact.gate.from === 'provider') this.#theirGates.add(fact.gate.id)
@@ -92,6 +99,13 @@ export class PromptPrefix {
     const broken = this.#last && this.#broken(this.#last, prefix, prompt, source)
     this.#remember(prefix)
     return broken === undefined ? prefix : { ...prefix, broken }
+  }
+
+  /** What a request added is stored with its response. One that failed leaves nothing that the next one begins with. */
+  #forget({ prefix, shed }: ModelCall): void {
+    if (shed !== undefined) this.#causes.add('budget')
+    for (const cause of prefix?.broken?.causes ?? []) this.#causes.add(cause)
+    this.#last = this.#kept
   }
 
   #remember(prefix: StoredPrefix): void {

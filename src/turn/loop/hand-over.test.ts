@@ -92,7 +92,7 @@ describe('hand_over', () => {
       { tool: 'refund', settlement: 'refused' },
       { tool: 'hand_over', settlement: 'refused' },
     ])
-    expect(String(toolCalls[1]?.results)).toContain('you may hand over to `billing` only')
+    expect(JSON.stringify(toolCalls[1]?.results)).toContain('you may hand over to `billing` only')
     expect(agent).toBe('triage')
   })
 

@@ -28,7 +28,18 @@ export const layers: LayerTable = {
     ['prompt'],
     ['turn'],
   ],
-  leaves: ['providers/*', 'provider', 'wire', 'stores/*', 'ui', 'restate', 'mcp', 'testing', 'cli'],
+  leaves: [
+    'providers/*',
+    'provider',
+    'wire',
+    'stores/*',
+    'ui',
+    'restate',
+    'mcp',
+    'otel',
+    'testing',
+    'cli',
+  ],
   leafImports: {
     'providers/foundry': ['providers/openai'],
     // The rules for Claude's thinking are the same on Bedrock.
@@ -90,6 +101,7 @@ export const neverFromRoot = [
   'postgres',
   'aws4fetch',
   '@restatedev/*',
+  '@opentelemetry/*',
   'pg',
   'node:sqlite',
 ]

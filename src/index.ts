@@ -226,6 +226,17 @@ export type {
 } from './turn/compact/compaction.ts'
 export { type ModelSummaryOptions, modelSummary } from './turn/compact/model-summary.ts'
 export type {
+  ModelCallTrace,
+  Scrub,
+  Telemetry,
+  ToolCallTrace,
+  TracedFinish,
+  TracedModelCall,
+  TracedToolCall,
+  TurnBegin,
+  TurnTrace,
+} from './turn/events/telemetry.ts'
+export type {
   ErrorPlace,
   EventOrigin,
   FunctionalEventName,

@@ -42,6 +42,17 @@ export function modelsIn(model: Model): readonly Model[] {
   return inside.get(model)?.flatMap(modelsIn) ?? [model]
 }
 
+/** Asks a model, inside of what observes its requests. Of several models, each is asked inside of its own. */
+export function askModel(
+  model: Model,
+  request: ModelRequest,
+  options: ModelCallOptions,
+): AsyncIterable<ModelEvent> {
+  const ask = () => unwaited(model.stream(request, options))
+  if (options.around === undefined || inside.has(model)) return ask()
+  return options.around(model, request, ask)
+}
+
 function checked(models: readonly Model[]): readonly [Model, ...Model[]] {
   const list: readonly (Model | null)[] = Array.isArray(models) ? models : []
   if (list.length === 0 || !list.every((one) => typeof one?.stream === 'function')) {
@@ -59,7 +70,7 @@ async function* inTurn(
   for (const [place, model] of models.entries()) {
     const next = models[place + 1]
     try {
-      for await (const event of unwaited(model.stream(request, options))) {
+      for await (const event of askModel(model, request, options)) {
         yield place === 0 || event.type === 'finish'
           ? event
           : { ...event, key: `${place}/${event.key}` }

@@ -18,6 +18,8 @@ export interface Model {
   readonly modelFamily?: string
   /** True when changed instructions and tools are appended to the history, so that requests only grow. */
   readonly appends?: boolean
+  /** True when its client makes a span of each request by itself. `telemetry()` suppresses those: its own spans know more. */
+  readonly traces?: boolean
   /**
    * One round trip. Deltas as they come, then one `finish`; a non-streaming model gives only the
    * latter. A stream that ends without a terminal wire event throws and yields no `finish`.
@@ -54,6 +56,12 @@ export interface ModelCallOptions {
   onRepair?(repair: Repair): void
   /** Receives every change to another model that `fallbackModel` makes. */
   onFallback?(change: ModelFallback): void
+  /** Asks a model: what observes requests puts itself around each. `fallbackModel` calls it for every model that it asks. */
+  around?(
+    model: Model,
+    request: ModelRequest,
+    ask: () => AsyncIterable<ModelEvent>,
+  ): AsyncIterable<ModelEvent>
   /** Receives what every request is made of, before it is sent. */
   onRequest?(sent: SentRequest): void
 }

@@ -34,6 +34,8 @@ export interface WireModelOptions<Body extends object = object> {
   readonly appends?: boolean
   /** False asks for whole responses. */
   readonly stream?: boolean
+  /** True when the client makes a span of each request by itself. */
+  readonly traces?: boolean
   /** The most that a response may have, after decompression; 64 MiB when absent. */
   readonly maxResponseBytes?: number
   /** Sends a body and gives the response: untouched, as parsed events, or as a parsed value. */
@@ -166,12 +168,14 @@ export function wireModel<Part extends object, Body extends object>(
     model,
     ...key,
     ...(say && { appends: true }),
+    ...(options.traces && { traces: true }),
     stream: (...call) => flatten(batches(...call)),
   }
 }
 
 const NAMES = [
   'model',
+  'traces',
   'endpoint',
   'modelFamily',
   'params',
@@ -207,6 +211,7 @@ function checkOptions(options: unknown): void {
     ['params', given.params === undefined || isObject(given.params), 'must be an object'],
     ['hostedTools', isListOrAbsent(given.hostedTools), 'must be a list of tools'],
     ['stream', isFlagOrAbsent(given.stream), 'must be true or false'],
+    ['traces', isFlagOrAbsent(given.traces), 'must be true or false'],
     ['maxResponseBytes', isSizeOrAbsent(given.maxResponseBytes), 'must be a number, 1 or more'],
   ]
   for (const [name, isRight, rule] of tests) {

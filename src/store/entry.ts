@@ -81,6 +81,8 @@ export interface TurnStart {
   readonly digest?: string
   /** The turn that started this one as a sub-agent. */
   readonly parent?: { readonly conversation: string; readonly turnId: string }
+  /** The span of the turn, as a W3C `traceparent`: a turn that continues this one links to it. */
+  readonly trace?: string
   readonly [key: string]: JsonValue | undefined
 }
 

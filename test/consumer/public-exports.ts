@@ -42,6 +42,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'ResponsesParams',
     ],
   },
+  'bobbin-adk/otel': { values: ['telemetry'], types: ['TelemetryOptions'] },
   'bobbin-adk/postgres': {
     values: ['postgresSpool', 'postgresStore'],
     types: ['PostgresSpool', 'PostgresSpoolOptions', 'PostgresStoreOptions'],

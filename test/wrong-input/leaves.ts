@@ -40,6 +40,7 @@ import { requestOf, seed, type WireApi, wire } from '../../src/wire/index.ts'
 
 import { providers } from '../../src/wire/providers.ts'
 import { MCP } from './mcp.ts'
+import { OTEL } from './otel.ts'
 import { RESTATE } from './restate.ts'
 import { EVERY_KIND, type WayIn, way } from './values.ts'
 
@@ -296,6 +297,7 @@ export const LEAVES: Readonly<Record<string, readonly WayIn[]>> = {
   spoolConformance: [way('spoolConformance', spoolConformance, 'function')],
   storeConformance: [way('storeConformance', storeConformance, 'function')],
   ...MCP,
+  ...OTEL,
   ...RESTATE,
   uiMessageResponse: [
     way('uiMessageResponse', (feed) => uiMessageResponse(feed)),

@@ -9,7 +9,8 @@ import type { RequestSettings } from './request.ts'
 /** A client and a model of the Messages API, and what every request carries along. */
 export interface AnthropicMessagesOptions extends RequestSettings {
   /** Your client: it has the keys, the proxy, the retries and the time-outs. */
-  readonly client: Pick<Anthropic, 'baseURL' | 'beta' | 'messages'>
+  readonly client: Pick<Anthropic, 'baseURL' | 'beta' | 'messages'> &
+    Partial<Pick<Anthropic, 'openTelemetry'>>
   /** Tells the time in milliseconds; the platform's clock when absent. */
   readonly now?: () => number
   /**
@@ -47,6 +48,7 @@ export function anthropicMessages(options: AnthropicMessagesOptions): Model {
     endpoint: client.baseURL,
     modelFamily: familyOf(settings.model),
     stream: streaming,
+    traces: client.openTelemetry?.traces.enabled === true,
     send: (body, { signal, watch }) => {
       // The client reads error bodies by itself, whole.
       const watching: Middleware = async (sent, next) => {

@@ -38,6 +38,8 @@ export function importedEntry(
   const { providerData: _, ...data } = json.data as unknown as Record<string, JsonValue>
   // A file must not say on whose behalf handlers run.
   if (kind === 'gate-opened' || kind === 'turn-start') delete data['context']
+  // Nor in whose trace the turn was.
+  if (kind === 'turn-start') delete data['trace']
   if (kind === 'gate-opened') delete data['idempotencyKey']
   // A tool that is asked about a key must not tell one conversation of another's calls.
   if (kind === 'intent') data['idempotencyKey'] = IMPORTED_KEY

@@ -4,6 +4,7 @@ import type { IdSource } from '../../core/ids.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolRegistry } from '../../tools/tool-registry.ts'
+import type { TurnTrace } from '../events/telemetry.ts'
 import type { TurnEmitter } from '../events/turn-emitter.ts'
 import type { Interruption } from '../limits/cut-off.ts'
 import type { RepeatGuard } from '../limits/repeat-guard.ts'
@@ -51,4 +52,6 @@ export interface CallScope {
   readonly ctx: DispatchContext
   readonly inner: InnerTurns
   readonly standing: Standing
+  /** The trace of the turn, if the runner has `telemetry`. */
+  readonly trace?: TurnTrace | undefined
 }

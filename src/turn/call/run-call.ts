@@ -7,6 +7,7 @@ import type { SpoolInput } from '../../spool/spool-store.ts'
 import { holdErrors } from '../../spool/unread-stream.ts'
 import { Tokenizable } from '../../text/tokenizable.ts'
 import { ArtifactTool } from '../../tools/artifact-tool.ts'
+import type { ToolCallTrace } from '../events/telemetry.ts'
 import { handedOver } from '../executor/hand-over.ts'
 import { errorText } from '../limits/failure.ts'
 import { shownId } from '../log/call-state.ts'
@@ -29,8 +30,28 @@ interface Trial extends Pick<Attempt, 'question' | 'hasStarted' | 'run'> {
 
 /** Runs a call inside its middleware and settles it, whatever happens. The facts of its step are durable already. */
 export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
+  const trace = traceOf(scope, step)
+  if (trace === undefined) return runAndSettle(scope, step)
+  try {
+    await runAndSettle(scope, step, trace)
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  }
+}
+
+/** The trace of a call that runs here. */
+function traceOf({ trace, output }: CallScope, step: RunStep): ToolCallTrace | undefined {
+  if (trace === undefined || step.given) return undefined
+  const { item, checksum } = step.call
+  const { name: tool, description } = step.tool
+  return trace.toolCall({ id: item.id, tool, description, checksum, args: item.args }, output.json)
+}
+
+async function runAndSettle(scope: CallScope, step: RunStep, trace?: ToolCallTrace): Promise<void> {
   const attempt: Trial = step.given ? new Report(scope, step, step.given) : new Attempt(scope, step)
-  const made = await throughLayers(scope, step, attempt)
+  const run = () => throughLayers(scope, step, attempt)
+  const made = await (trace ? trace.within(run) : run())
   const { inner } = attempt
   const intent: readonly Fact[] = step.isIntentLate ? [{ kind: 'intent', intent: step.intent }] : []
   const { question } = attempt
@@ -40,12 +61,14 @@ export async function runCall(scope: CallScope, step: RunStep): Promise<void> {
     const { item, inputId } = step.call
     const of = { toolCallId: item.id, ...(inputId !== undefined && { inputId }) }
     const opened = gates.map((gate): Fact => ({ kind: 'gate-opened', gate: { ...gate, ...of } }))
+    trace?.waits()
     return scope.log.commit([...intent, ...opened])
   }
   const isProven = step.mayHaveRun !== true || attempt.hasStarted || made.settlement === 'ok'
   // Aborted before its second attempt, the call is as unknown as before; the next recovery handles it.
   if (!isProven) scope.interruption.signal.throwIfAborted()
   const record = isProven ? made : recordOf(scope, step.call, endOf(step, IN_DOUBT))
+  await trace?.settled(record)
   const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
   const closing = step.given ? [step.given.closing] : []
   const told = handedOver(step.tool, record)

@@ -1,9 +1,10 @@
 import type { PlainObject } from '../../core/json/json.ts'
 import type { ProviderData, WireReference } from '../../core/wire-reference.ts'
 import type { FinishReason } from '../../model/events/finish-reason.ts'
-import type { Finish, UnfinishedCall, Usage } from '../../model/events/model-event.ts'
+import type { Finish, ModelEvent, UnfinishedCall, Usage } from '../../model/events/model-event.ts'
 import type {
   KeptResponse,
+  Model,
   ModelFallback,
   ModelName,
   ModelRequest,
@@ -73,8 +74,14 @@ export interface RoundTrip {
   /** The first event of the response has come. */
   answered(): void
   /** The response is whole. */
-  ended(end: Pick<Finish, 'reason' | 'usage' | 'cacheMiss'>): void
+  ended(end: Pick<Finish, 'reason' | 'usage' | 'cacheMiss'> & Partial<Pick<Finish, 'items'>>): void
   failed(error: unknown): void
+  /** Asks the model inside of the trace of the request; absent when nothing is traced. */
+  within?(
+    model: Model,
+    request: ModelRequest,
+    ask: () => AsyncIterable<ModelEvent>,
+  ): AsyncIterable<ModelEvent>
 }
 
 /** Decides what happens next in an iteration. It decides; the runner acts. */

@@ -1,8 +1,7 @@
 import { BobbinError } from '../../core/error/error.ts'
 import { requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
-import { unwaited } from '../../core/thenable.ts'
 import type { Finish, ModelEvent } from '../../model/events/model-event.ts'
-import { modelsIn } from '../../model/fallback-model.ts'
+import { askModel, modelsIn } from '../../model/fallback-model.ts'
 import type {
   Model,
   ModelCallOptions,
@@ -55,6 +54,8 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
       isStreamed = false
       helpers.modelFallback?.(change)
     }
+    const around: NonNullable<ModelCallOptions['around']> = (...given) =>
+      trip?.within?.(...given) ?? given[2]()
     const onKept = (token: string) => trip?.kept?.(token)
     const kept = helpers.kept?.(nameOf(model))
     const options = {
@@ -62,6 +63,7 @@ export function modelExecutor(model: Model, asks: ModelExecutorOptions = {}): Ex
       onRequest,
       onFallback,
       onKept,
+      around,
       ...(kept && { kept }),
     }
     const prefix = helpers.modelCall?.() ?? ''
@@ -127,7 +129,7 @@ function eventsOf(
   options: ModelCallOptions,
 ): AsyncIterable<ModelEvent> {
   return maxSilenceMs === undefined
-    ? unwaited(model.stream(request, options))
+    ? askModel(model, request, options)
     : unlessSilent(model, request, options, maxSilenceMs)
 }
 

@@ -1,6 +1,6 @@
 import { BobbinError } from '../../core/error/error.ts'
-import { unwaited } from '../../core/thenable.ts'
 import type { ModelEvent } from '../../model/events/model-event.ts'
+import { askModel } from '../../model/fallback-model.ts'
 import type { Model, ModelCallOptions, ModelRequest } from '../../model/model.ts'
 import { MAX_TIMER_MS } from '../limits/cut-off.ts'
 
@@ -16,7 +16,7 @@ export async function* unlessSilent(
 ): AsyncGenerator<ModelEvent> {
   const own = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, own.signal]) : own.signal
-  const stream = unwaited(model.stream(request, { ...options, signal }))
+  const stream = askModel(model, request, { ...options, signal })
   const events = stream[Symbol.asyncIterator]()
   let isOver = false
   const silent = () => own.abort(silence(model.api, maxSilenceMs))

@@ -3,6 +3,7 @@ import { checkGrant, type GrantFault } from '../../store/core/new-grant.ts'
 import type { Gate, NewGateDecision } from '../../store/gate.ts'
 import type { GivenGrant, GrantRequest } from '../../store/grant.ts'
 import type { RunnerStore } from '../../store/store.ts'
+import type { TurnEmitter } from '../events/turn-emitter.ts'
 import { turnContextOf } from './turn-context-of.ts'
 
 /** What a client may say about a grant; the rest comes from the gate and the turn. */
@@ -17,9 +18,27 @@ export interface GrantRules {
 }
 
 /** The subject of a turn with this context, if the application gives one. */
-export function subjectOf(subject: GrantRules['subject'], context: unknown): string | undefined {
+function subjectOf(subject: GrantRules['subject'], context: unknown): string | undefined {
   const given: unknown = subject?.(context as never)
   return typeof given === 'string' && given !== '' ? given : undefined
+}
+
+/** Asks the application for the subject of a turn, when it is first needed. Without one, no subject's approvals hold. */
+export function subjectOnce(
+  { subject }: Pick<GrantRules, 'subject'>,
+  context: unknown,
+  events: TurnEmitter,
+): () => string | undefined {
+  let known: { readonly subject: string | undefined } | undefined
+  return () => {
+    try {
+      known ??= { subject: subjectOf(subject, context) }
+    } catch (error) {
+      events.error(error, 'subject')
+      known = { subject: undefined }
+    }
+    return known.subject
+  }
 }
 
 /** The grant of an answer, complete and checked against its gate, or what is wrong with it. */

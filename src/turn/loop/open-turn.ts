@@ -10,8 +10,9 @@ import type { OuterTurn } from '../call/inner-turn.ts'
 import { callOutput } from '../call/output.ts'
 import { secretScrubber } from '../call/secret-scrubber.ts'
 import type { Buses } from '../events/event-bus.ts'
+import type { TurnTrace } from '../events/telemetry.ts'
 import { TurnEmitter } from '../events/turn-emitter.ts'
-import { subjectOf } from '../gates/grant-answer.ts'
+import { subjectOnce } from '../gates/grant-answer.ts'
 import { type Interruption, interruptionOf } from '../limits/cut-off.ts'
 import { RepeatGuard } from '../limits/repeat-guard.ts'
 import { shownId } from '../log/call-state.ts'
@@ -65,6 +66,8 @@ export interface TurnSeed extends TurnPlace, TurnWishes {
   readonly outputs?: ReadonlyMap<string, unknown>
   /** What its first entry says of its input; the key of the conversation is given. If it throws, the turn does not start. */
   readonly startWith?: (key: Uint8Array, turn: Turn) => Promise<Pick<TurnStart, 'digest'>>
+  /** Its trace, if the runner has `telemetry`. */
+  readonly trace?: TurnTrace
   /** Whether it has the `context` of the turn before it unless another is given. */
   readonly keepsContext?: boolean
 }
@@ -139,7 +142,9 @@ export async function openTurn(
       ...(await seed.startWith?.(secret, turn)),
       ...(parent && { parent: { ...parent.origin } }),
       ...(turn.agent && { agent: turn.agent.name }),
+      ...(seed.trace?.name !== undefined && { trace: seed.trace.name }),
     }
+    if (turn.agent) seed.trace?.agent(turn.agent.name)
     await turn.log.commit([{ kind: 'turn-start', start }])
     // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.
     if (parent !== undefined) await requireStillHeld(parent, store, id)
@@ -221,6 +226,7 @@ async function turnOn(
       else if (isDoubt(fact)) doubts.push(fact.note)
     })
   }
+  if (way !== 'run' && typeof chain.trace === 'string') seed.trace?.continues(chain.trace)
   const hasOwn = way === 'run' || way === 'undo'
   const context = parent ? parent.context : hasOwn ? ownContext(seed, state) : state.context
   const { fault, ...setup } = await setUp(
@@ -325,6 +331,7 @@ async function turnOn(
     },
     ctx,
     inner: settings.inner(outer),
+    trace: seed.trace,
     standing: { conversations, subject: subjectOnce(settings, context, events) },
     get agent() {
       return active()
@@ -335,24 +342,6 @@ async function turnOn(
     toolOf: (name) => request.tools.get(name) ?? settings.tools.get(name),
   }
   return { turn, live }
-}
-
-/** Asks the application for the subject of a turn, when it is first needed. Without one, no subject's approvals hold. */
-function subjectOnce(
-  { subject }: RunnerSettings,
-  context: unknown,
-  events: TurnEmitter,
-): () => string | undefined {
-  let known: { readonly subject: string | undefined } | undefined
-  return () => {
-    try {
-      known ??= { subject: subjectOf(subject, context) }
-    } catch (error) {
-      events.error(error, 'subject')
-      known = { subject: undefined }
-    }
-    return known.subject
-  }
 }
 
 /** Asks the application for tools and instructions. If that fails, the turn opens without them, and fails by it. */

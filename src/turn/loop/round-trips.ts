@@ -16,6 +16,7 @@ import {
 } from '../../store/entry.ts'
 import { partRow } from '../../store/rows/request-parts.ts'
 import type { Cost } from '../call/inner-turn.ts'
+import type { ModelCallTrace } from '../events/telemetry.ts'
 import type { ExecutorDecision, RoundTrip } from '../executor/executor.ts'
 import { errorText } from '../limits/failure.ts'
 import { costOf, priceOf } from '../limits/prices.ts'
@@ -44,6 +45,7 @@ export class RoundTrips {
   readonly #turn: Turn
   readonly #call: Pick<ModelCall, 'id' | 'iteration' | 'attempt'>
   readonly #trips: Trip[] = []
+  readonly #traces: ModelCallTrace[] = []
   readonly #startedAt: number
 
   constructor(turn: Turn, call: Pick<ModelCall, 'id' | 'iteration' | 'attempt'>) {
@@ -65,7 +67,10 @@ export class RoundTrips {
     const end = (facts: Partial<Trip>) => {
       if (trip.endedAt === undefined) Object.assign(trip, { endedAt: this.#now(), ...facts })
     }
+    const trace = this.#turn.trace?.modelCall({ ...this.#call, ...model }, this.#turn.output.json)
+    if (trace) this.#traces.push(trace)
     return {
+      ...(trace && { within: (...given) => trace.within(...given) }),
       sent: ({ prompt, ...sent }, request) => {
         const { request: own, events } = this.#turn
         const prefix = this.#turn.prefix.next(prompt ? { ...sent, prompt } : sent, own.source)
@@ -81,10 +86,16 @@ export class RoundTrips {
       kept: (token) => this.#keep(trip, token),
       answered: () => {
         trip.firstTokenAt ??= this.#now()
+        trace?.answered()
       },
-      ended: ({ reason, usage, cacheMiss }) =>
-        end({ finish: reason, ...usageOf(usage), ...missOf(cacheMiss) }),
-      failed: (error) => end({ error: this.#fault(error) }),
+      ended: ({ reason, usage, cacheMiss, items }) => {
+        trace?.ended({ reason, usage, items })
+        end({ finish: reason, ...usageOf(usage), ...missOf(cacheMiss) })
+      },
+      failed: (error) => {
+        trace?.failed(error)
+        end({ error: this.#fault(error) })
+      },
     }
   }
 
@@ -132,6 +143,7 @@ export class RoundTrips {
   failed(error: unknown): readonly Fact[] {
     const fault = this.#fault(error)
     const endedAt = this.#now()
+    for (const trace of this.#traces) trace.failed(error)
     for (const trip of this.#trips) if (trip.endedAt === undefined) trip.error = fault
     return this.#facts(this.#trips.map((trip) => ({ endedAt, ...trip })))
   }

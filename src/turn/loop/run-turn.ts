@@ -48,6 +48,26 @@ export async function runTurn(
   seed: TurnSeed,
   plan: TurnPlan,
 ): Promise<TurnOutcome> {
+  const { conversation, turnId, parent } = seed
+  const isNested = parent !== undefined
+  const trace = settings.telemetry?.turn({ conversation, turnId, way: plan.way, isNested })
+  if (trace === undefined) return runOpened(settings, buses, seed, plan)
+  try {
+    const outcome = await trace.within(() => runOpened(settings, buses, { ...seed, trace }, plan))
+    trace.ended(outcome)
+    return outcome
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  }
+}
+
+async function runOpened(
+  settings: RunnerSettings,
+  buses: Buses,
+  seed: TurnSeed,
+  plan: TurnPlan,
+): Promise<TurnOutcome> {
   let opened: OpenedTurn
   try {
     opened = await openTurn(settings, buses, seed, plan.way)

@@ -14,6 +14,8 @@ export const UNUSED: ChainUse = { iterations: 0, calls: 0, timeMs: 0 }
 export class TurnChain {
   /** The ids of its turns, the first one first. */
   turns: string[] = []
+  /** The name that its last turn has in a trace. */
+  trace: string | undefined
   #responses = new Set<string>()
   #calls = 0
   #timeMs = 0
@@ -26,7 +28,10 @@ export class TurnChain {
   }
 
   read(entry: Entry): void {
-    if (entry.kind === 'turn-start') this.#start(entry.turnId, entry.data.continues, entry.time)
+    if (entry.kind === 'turn-start') {
+      this.#start(entry.turnId, entry.data.continues, entry.time)
+      this.trace = entry.data.trace
+    }
     this.#last = entry.time
     const { response } = entry.data as { readonly response?: unknown }
     if (typeof response === 'string') this.#responses.add(response)

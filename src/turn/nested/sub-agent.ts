@@ -261,13 +261,15 @@ const STRICTNESS: readonly TrustPolicy[] = ['open', 'default', 'strict']
 /** The inner turn's settings. Policy and budget are never looser than the outer turn's. */
 function nestedSettings(agent: TurnRunnerOptions, given: InheritedSettings): RunnerSettings {
   const outer = given as RunnerSettings
-  const { store, spool, approve, conversationSecret, secrets, clock, ids, capture } = outer
+  const { store, spool, approve, conversationSecret, secrets, clock, ids, capture, telemetry } =
+    outer
   const prices = { ...outer.prices, ...agent.prices }
   const options = {
     ...(agent.store === undefined && { store, spool }),
     ...(approve && { approve }),
     ...(conversationSecret && { conversationSecret }),
     ...(secrets && { secrets }),
+    ...(telemetry && { telemetry }),
     ...agent,
     // A grant for a subject is given in the outer turn.
     ...(outer.subject && { subject: outer.subject }),

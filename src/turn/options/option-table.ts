@@ -18,6 +18,7 @@ import { DEFAULT_LEASE_MS, type RunnerStore } from '../../store/store.ts'
 import type { Middleware } from '../call/middleware.ts'
 import { TRUST_POLICIES, type TrustPolicy } from '../call/trust-policy.ts'
 import { type Compaction, isCompaction } from '../compact/compaction.ts'
+import type { Telemetry } from '../events/telemetry.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Approve } from '../gates/gate-answer.ts'
 import type { MayDecide } from '../gates/may-decide.ts'
@@ -120,6 +121,8 @@ export interface RunnerOptions<Context = unknown> {
    * only their digests.
    */
   readonly capture?: Capture
+  /** Traces turns, model calls and tool calls: `telemetry()` of `bobbin-adk/otel`. Sub-agents have it too. */
+  readonly telemetry?: Telemetry
   /** What tests replace in order to be quick and repeatable. */
   readonly testing?: TestingOptions
 }
@@ -220,6 +223,7 @@ export const RUNNER_OPTIONS = {
     (value) => (CAPTURES as readonly unknown[]).includes(value),
     `must be one of ${CAPTURES.join(', ')}`,
   ),
+  telemetry: option(hasMethods('turn'), 'must be `telemetry()` of `bobbin-adk/otel`'),
   testing: group({
     clock: optionOr(systemClock, hasMethods('now'), 'must have a `now()`'),
     ids: optionOr(randomId, isFunction, 'must be a function that makes ids'),

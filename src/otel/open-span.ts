@@ -1,0 +1,130 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  INVALID_SPAN_CONTEXT,
+  isSpanContextValid,
+  type Link,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { isBobbinError } from '../core/error/error.ts'
+import { ATTRIBUTE } from './conventions.ts'
+import { safely } from './safely.ts'
+
+/** The key with which OpenTelemetry's own packages suppress spans. */
+const SUPPRESSED = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
+
+/** What a span begins with. */
+export interface SpanBegin {
+  readonly tracer: Tracer
+  readonly name: string
+  readonly parent: Context
+  readonly attributes: Attributes
+  /** Whether it is a request to another process. */
+  readonly isClient?: boolean
+}
+
+/** A span until its end, and the context in which it is active. Nothing here throws. */
+export class OpenSpan {
+  readonly context: Context
+  readonly #span: Span
+  readonly #startedAt = performance.now()
+  #seconds: number | undefined
+
+  constructor({ tracer, name, parent, attributes, isClient = false }: SpanBegin) {
+    const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL
+    const started = safely(() => tracer.startSpan(name, { kind, attributes }, parent))
+    this.#span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+    this.context = trace.setSpan(parent, this.#span)
+  }
+
+  /** False where nothing is recorded: then no attribute needs to be made. */
+  get isRecording(): boolean {
+    return safely(() => this.#span.isRecording()) ?? false
+  }
+
+  get isOver(): boolean {
+    return this.#seconds !== undefined
+  }
+
+  /** The seconds since its start. */
+  get elapsed(): number {
+    return (performance.now() - this.#startedAt) / 1000
+  }
+
+  /** The span as a W3C `traceparent`, if it is sampled: others would find nothing there. */
+  get traceparent(): string | undefined {
+    const span = this.#span.spanContext()
+    const isSampled = (span.traceFlags & TraceFlags.SAMPLED) !== 0
+    if (!isSampled || !isSpanContextValid(span)) return undefined
+    return `00-${span.traceId}-${span.spanId}-01`
+  }
+
+  set(attributes: Attributes): void {
+    safely(() => this.#span.setAttributes(attributes))
+  }
+
+  rename(name: string): void {
+    safely(() => this.#span.updateName(name))
+  }
+
+  event(name: string, attributes: Attributes): void {
+    safely(() => this.#span.addEvent(name, attributes))
+  }
+
+  /** Links to a span that `traceparent` named. Stored text is not believed. */
+  link(traceparent: string): void {
+    const linked = linkOf(traceparent)
+    if (linked !== undefined) safely(() => this.#span.addLink(linked))
+  }
+
+  /** Marks the span as failed. The message may hold contents: it is given only where those are wanted. */
+  fail(type: string, message?: string): void {
+    this.set({ [ATTRIBUTE.error]: type })
+    const status = { code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) }
+    safely(() => this.#span.setStatus(status))
+  }
+
+  /** Fixes the duration; the span is exported with `end`. Gives the seconds. */
+  stop(): number {
+    this.#seconds ??= this.elapsed
+    return this.#seconds
+  }
+
+  end(): number {
+    const seconds = this.stop()
+    safely(() => this.#span.end())
+    return seconds
+  }
+
+  within<T>(work: () => T): T {
+    return context.with(this.context, work)
+  }
+
+  /** Runs work inside the span that makes no spans. */
+  withinSuppressed<T>(work: () => T): T {
+    return context.with(this.context.setValue(SUPPRESSED, true), work)
+  }
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+function linkOf(traceparent: string): Link | undefined {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
+  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+  return isSpanContextValid(span) ? { context: span } : undefined
+}
+
+/** A word for the kind of an error, never its message. */
+export function errorType(error: unknown): string {
+  if (isBobbinError(error)) return error.code
+  const name = safely(() => (error instanceof Error ? error.name : undefined))
+  return typeof name === 'string' && /^[A-Za-z]\w{0,63}$/.test(name) ? name : '_OTHER'
+}

@@ -1,0 +1,40 @@
+import { type Meter, type Tracer, trace } from '@opentelemetry/api'
+import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
+import { hasMethods } from '../core/options.ts'
+import type { Telemetry } from '../turn/events/telemetry.ts'
+import { measuring } from './instruments.ts'
+import { SCOPE } from './scope.ts'
+import { TurnSpan } from './turn-span.ts'
+
+/** The options of `telemetry`. */
+export interface TelemetryOptions {
+  /** Makes the spans; that of the registered SDK unless given. */
+  readonly tracer?: Tracer
+  /** Measures; that of the registered SDK unless given. */
+  readonly meter?: Meter
+  /**
+   * True puts prompts, answers, arguments, results and messages of errors into spans, without the secrets that the turn
+   * gave to its handlers. Without it, no content leaves the process.
+   */
+  readonly content?: boolean
+}
+
+/**
+ * Traces the turns of a runner with OpenTelemetry: `new TurnRunner({ telemetry: telemetry(), … })`. Without a registered
+ * SDK nothing happens.
+ */
+export function telemetry(options: TelemetryOptions = {}): Telemetry {
+  requireOptions('telemetry', options, ['tracer', 'meter', 'content'])
+  const { tracer = trace.getTracer(SCOPE), meter, content = false } = options
+  if (!hasMethods('startSpan')(tracer)) {
+    throw wrongInput('telemetry', 'tracer', "must be a tracer, such as `trace.getTracer('app')`")
+  }
+  if (meter !== undefined && !hasMethods('createHistogram', 'createCounter')(meter)) {
+    throw wrongInput('telemetry', 'meter', "must be a meter, such as `metrics.getMeter('app')`")
+  }
+  if (typeof content !== 'boolean') {
+    throw wrongInput('telemetry', 'content', 'must be true, or be left out')
+  }
+  const tracing = { tracer, measure: measuring(meter), content }
+  return { turn: (begin) => new TurnSpan(tracing, begin) }
+}

@@ -101,6 +101,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const task = { task: 'Act.' }
+/** Stands where the tool was removed. */
+const idle = new Tool({ ...base, name: 'idle', description: 'Rests.', handler: () => 'Rested.' })
 const agent = (name: string, tool: Tool, executor: Executor) =>
   subAgent({ name, description: 'Works.', agent: { tools: [tool], executor } })
 
@@ -113,10 +115,10 @@ describe.each(KINDS)('a gate of kind `$name`', (kind) => {
       const clock = { now: () => now }
       let ran = 0
       const stores: Store[] = []
-      const process = (mayDecide?: MayDecide, description = 'Acts.') => {
+      const process = (mayDecide?: MayDecide, description: string | null = 'Acts.') => {
         const store = sqliteStore(path, { clock })
         stores.push(store)
-        const act = kind.tool(description, () => ran++)
+        const act = description === null ? idle : kind.tool(description, () => ran++)
         const inner = agent('inner', act, calling('act', {}))
         const middle = agent('middle', inner, calling('inner', task))
         const runner = new TurnRunner({
@@ -197,14 +199,45 @@ describe.each(KINDS)('a gate of kind `$name`', (kind) => {
       await close()
     })
 
-    it('is about the tool as it was', async () => {
+    it.each([
+      ['changed', 'Acts on everything.'],
+      ['removed', null],
+    ])('is about the tool as it was, which was %s', async (_, description) => {
       const { process, resume, settled, ran, close } = await waiting()
-      const changed = process(undefined, 'Acts on everything.')
+      const changed = process(undefined, description)
       await resume(changed, kind.right)
       expect([await settled(changed.store), ran()]).toEqual([
         [kind.name === 'result' ? 'ok' : 'refused'],
         0,
       ])
+      await close()
+    })
+
+    it('is answered where it is, in the conversation of the innermost turn', async () => {
+      const { process, settled, ran, open, close } = await waiting()
+      const { store, runner } = process((_, { decidedBy }) => decidedBy === 'ann')
+      const conversations = (await store.conversations()).map(({ id }) => id)
+      const inner = conversations.toSorted((a, b) => b.length - a.length)[0] ?? ''
+      const [gate] = await store.openGates(inner)
+      const answer = (given: object) => {
+        const decision = { gate: gate?.id ?? '', decidedBy: 'ann', ...given } as GateAnswer
+        return runner.resume({ conversation: inner, decisions: [decision] })
+      }
+      const no = { code: 'E_DECISION_NOT_ALLOWED' }
+      await expect(answer({ ...kind.right, decidedBy: 'eve' })).rejects.toMatchObject(no)
+      await expect(answer(kind.wrong)).rejects.toMatchObject({ code: 'E_INVALID_DECISION' })
+      expect((await answer(kind.right)).text).toBe('Done.')
+      expect([await settled(store), ran(), await open(store)]).toEqual([['ok'], runs, []])
+      await expect(answer(kind.right)).rejects.toMatchObject({ code: 'E_GATE_STATE' })
+      await close()
+    })
+
+    it('takes one of two answers at once', async () => {
+      const { process, resume, settled, ran, close } = await waiting()
+      const [one, two] = [process(), process()]
+      const ends = await Promise.allSettled([resume(one, kind.right), resume(two, kind.right)])
+      expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+      expect([await settled(one.store), ran()]).toEqual([['ok'], runs])
       await close()
     })
 
@@ -224,6 +257,8 @@ describe.each(KINDS)('a gate of kind `$name`', (kind) => {
       expect(status).toBe('aborted')
       if (kind.name === 'result' && depth === 0) {
         expect([await settled(other.store), await open(other.store)]).toEqual([['in-doubt'], []])
+        await resume(process(), kind.right)
+        expect(await settled(other.store)).toEqual(['in-doubt', 'ok'])
       } else {
         expect(await open(other.store)).toEqual(['pending'])
         expect((await resume(other, kind.right)).text).toBe('Done.')

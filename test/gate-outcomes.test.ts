@@ -30,7 +30,10 @@ interface Kind {
   readonly wrong: object
 }
 
-const base = { name: 'act', inputSchema: { type: 'object' } } as const
+const base = {
+  name: 'act',
+  inputSchema: { type: 'object', properties: { row: { type: 'number' } } },
+} as const
 const KINDS: readonly Kind[] = [
   {
     name: 'approval',
@@ -229,6 +232,29 @@ describe.each(KINDS)('a gate of kind `$name`', (kind) => {
       expect((await answer(kind.right)).text).toBe('Done.')
       expect([await settled(store), ran(), await open(store)]).toEqual([['ok'], runs, []])
       await expect(answer(kind.right)).rejects.toMatchObject({ code: 'E_GATE_STATE' })
+      await close()
+    })
+
+    it('does not run with edited arguments that do not fit the tool', async () => {
+      const { process, resume, settled, ran, open, close } = await waiting()
+      const other = process()
+      const edited = resume(other, { approve: true, args: { row: 'first' } })
+      if (kind.name === 'approval' && depth > 0) {
+        await edited
+        expect(await settled(other.store)).toEqual(['refused'])
+      } else {
+        await expect(edited).rejects.toMatchObject({ code: 'E_INVALID_DECISION' })
+        expect(await open(other.store)).toEqual(['pending'])
+      }
+      expect(ran()).toBe(0)
+      await close()
+    })
+
+    it.runIf(kind.name === 'result')('fails the call if the result is no JSON', async () => {
+      const { process, resume, settled, close } = await waiting()
+      const other = process()
+      await resume(other, { result: () => 1 })
+      expect(await settled(other.store)).toEqual(['failed'])
       await close()
     })
 

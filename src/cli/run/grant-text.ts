@@ -4,8 +4,11 @@ import { visibleText } from '../../text/visible-text.ts'
 import { nameText } from '../terminal/call-text.ts'
 
 /** Whether a standing approval can be given with the approval of this gate. */
-export const mayGrant = ({ kind, from, context }: Gate): boolean =>
-  kind === 'approval' && from === 'runner' && typeof context?.['definition'] === 'string'
+export const mayGrant = ({ kind, from, context, tool = '' }: Gate): boolean =>
+  kind === 'approval' &&
+  from === 'runner' &&
+  !tool.startsWith('undo:') &&
+  typeof context?.['definition'] === 'string'
 
 /** Whether the call waits because of what the conversation has read, whatever else makes it wait. */
 export const isTaintGated = ({ because, context }: Gate): boolean =>

@@ -49,6 +49,11 @@ describe('mayDecide', () => {
     expect([await states(), ran]).toEqual([['pending', 'pending'], []])
   })
 
+  it('is refused where nobody would ask it: on a sub-agent', () => {
+    const agent = { executor: async () => ({ answer: '' }), mayDecide: () => false }
+    expect(() => subAgent({ name: 'a', description: 'Works.', agent })).toThrow('agent.mayDecide')
+  })
+
   it('is asked about every decision before one counts, refusals included', async () => {
     const asked: unknown[] = []
     const { ran, answers, gates, resume, states } = await waiting((gate, decision, ctx) => {

@@ -74,6 +74,6 @@ function wouldRepeat(
   const named = calls.map(({ id, tool }) => `\`${tool}\` (${id})`).join(', ')
   const message =
     `Asking again in conversation \`${conversation}\` would skip calls that may have changed something, and may run them ` +
-    `a second time: ${named}. Nothing was changed. Pass \`redoEffects: true\` to ask again all the same.`
+    `a second time: ${named}. Nothing was changed. Pass \`undo: true\` to undo them first, or \`redoEffects: true\` to ask again all the same.`
   return new BobbinError('E_EFFECTS_WOULD_REPEAT', message, { conversation, calls })
 }

@@ -104,7 +104,16 @@ const OPTIONS = [
 
 function checkSubAgent(options: unknown): void {
   requireOptions('subAgent', options, OPTIONS)
-  const { message } = options as Readonly<Record<string, unknown>>
+  const { message, agent } = options as Readonly<Record<string, unknown>>
+  const { mayDecide } = Object(agent) as Partial<TurnRunnerOptions>
+  // Ignoring it would let people decide who may not.
+  if (mayDecide !== undefined) {
+    throw wrongInput(
+      'subAgent',
+      'agent.mayDecide',
+      'belongs to the runner that `resume` is called on',
+    )
+  }
   if (message !== undefined && typeof message !== 'function') {
     throw wrongInput('subAgent', 'message', 'must be a function from arguments to a text')
   }

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from './json/json.ts'
 import { ARGUMENT_LIMITS, normalizeArguments, normalizeJson } from './json/strict-json.ts'
 import { TRUST_TIERS } from './trust.ts'
 
-/** The time that was asked for last. Most records have the same time in several fields, and nobody can change it. */
+/** The last time that was made: most records have the same time in several fields. It is immutable. */
 let latest: DateTime<true> | undefined
 
 /** A time in UTC, as records hold it. */

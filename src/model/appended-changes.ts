@@ -125,7 +125,7 @@ function leadsTo({ instructions, tools }: ToldPrompt, wanted: ModelRequest): boo
   return offered.length === told.size && offered.every((tool) => told.has(toolText(tool)))
 }
 
-/** The change that leads from one state to another; undefined if there is none. */
+/** The change that leads from one state to another; undefined if both are equal. */
 export function changeBetween(before: ToldPrompt, after: ToldPrompt): PromptChange | undefined {
   const [old, current] = [new Set(before.tools), new Set(after.tools)]
   const removed = before.tools.filter((tool) => !current.has(tool)).map(nameOf)

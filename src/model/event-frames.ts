@@ -8,7 +8,7 @@ export interface FrameEvent {
   readonly data: string
 }
 
-// Two lengths and their checksum stand before the headers of a frame, a checksum of everything behind its payload.
+// A frame: two lengths and their checksum, the headers, the payload, and a checksum of all of it.
 const PRELUDE = 12
 const CHECKSUM = 4
 
@@ -73,7 +73,7 @@ function eventOf(frame: Uint8Array, readHeaders: HeaderReader): FrameEvent {
   const payload = textOf(frame.subarray(start, end))
   const name = headers.get(':event-type') ?? headers.get(':exception-type')
   if (name !== undefined) return { name, data: payload === '' ? '{}' : payload }
-  // An error of the connection has no payload, and its code is no type of an exception.
+  // An error of the connection has no payload, and its code is not an exception type.
   const message = headers.get(':error-message') ?? ''
   const code = headers.get(':error-code') ?? 'unknown'
   return { name: `${code.replace(/Exception$/, '')}Exception`, data: JSON.stringify({ message }) }
@@ -186,7 +186,7 @@ function header(name: string, value: string): readonly Uint8Array[] {
   return [Uint8Array.of(label.length), label, Uint8Array.of(TEXT, length >> 8, length & 0xff), text]
 }
 
-/** Cuts bytes into frames; what is no whole frame is the last piece. */
+/** Cuts bytes into frames; the last piece may be an incomplete frame. */
 export function splitFrames(bytes: Uint8Array): readonly Uint8Array[] {
   const frames: Uint8Array[] = []
   let at = 0

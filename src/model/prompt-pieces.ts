@@ -14,7 +14,7 @@ export interface PromptPieces {
   readonly places: readonly number[]
 }
 
-/** Members that tell a provider where to cache. They are no part of the prompt. */
+/** Members that tell a provider where to cache. They are not part of the prompt. */
 const MARKERS = ['cache_control', 'prompt_cache_breakpoint']
 
 /** The prompt in a body; undefined if the protocol does not say where its history is, or if the body is not JSON. */

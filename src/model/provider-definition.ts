@@ -12,9 +12,9 @@ export interface ProviderDefinition<Part extends object = object, Body extends o
   readonly version: string | number
   /** What people call it, e.g. `Anthropic Messages`; `api` when absent. */
   readonly title?: string
-  /** How the events of a stream are told apart in its bytes: `sse` when absent. */
+  /** How a stream separates its events in bytes; `sse` unless given. */
   readonly framing?: Framing
-  /** Where a request holds the history. `validate` then refuses what is no payload of the protocol at all. */
+  /** Where a request holds the history. `validate` then refuses payloads of other protocols. */
   readonly history?: HistoryPlace
   /** What this protocol can do that not all can. */
   readonly abilities?: Abilities
@@ -118,7 +118,7 @@ export interface LoopbackHalf {
   errorEvent(status: number, message: string): unknown
 }
 
-/** One payload of a protocol, and what becomes of it. */
+/** One payload of a protocol, and the expected result. */
 export interface WireFixture {
   readonly title: string
   readonly api: string

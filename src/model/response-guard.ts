@@ -34,7 +34,7 @@ export class ResponseGuard {
     this.#maxBytes = maxBytes
   }
 
-  /** What was wrong with a response. A client that was reading it may have made an error of its own of this. */
+  /** The fault of a response. A client that was reading it may have wrapped this in its own error. */
   get fault(): BobbinError | undefined {
     return this.#fault
   }
@@ -52,7 +52,7 @@ export class ResponseGuard {
     }
   }
 
-  /** Counts a value that a client has parsed, where nobody has seen its bytes. */
+  /** Counts a value that a client has parsed, if its bytes were not counted before. */
   parsed<T>(value: T): T {
     if (!this.#isWatched) this.#weigh(value, 0)
     return value

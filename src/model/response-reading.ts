@@ -13,7 +13,7 @@ import {
 } from './stream-response.ts'
 import type { DecodeContext, Decoding, StreamDecoder, WireAdapter } from './wire/wire-adapter.ts'
 
-/** A protocol, and how the events of its streams are told apart. */
+/** A protocol, and how its streams separate their events. */
 type FramedAdapter = WireAdapter & Pick<ProviderDefinition, 'framing'>
 
 const STREAMED = { sse: streamResponse, json: streamLines, eventstream: streamFrames }
@@ -39,7 +39,7 @@ export class ResponseReading {
     return (this.#decoder ?? this.#whole)?.continuation
   }
 
-  /** What can be told of a reply before the response ends. */
+  /** Facts about a reply that are known before the response ends. */
   take(reply: ReadReply): EventBatches | readonly never[] {
     if ('payload' in reply) {
       this.#keep(reply)

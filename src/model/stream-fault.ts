@@ -24,7 +24,7 @@ function checkFault(reason: unknown, what: unknown): void {
   if (typeof what !== 'string') throw wrongInput('brokenStream', 'what', 'must be a text')
 }
 
-/** What can be wrong with a stream. */
+/** The faults of a stream. */
 export type StreamFault =
   | 'cut'
   | 'duplicate-key'

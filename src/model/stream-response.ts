@@ -17,7 +17,7 @@ export type ReadReply =
 /** Model events, all those of one chunk together. */
 export type EventBatches = AsyncGenerator<readonly ModelEvent[], void, undefined>
 
-/** Bytes of a reply through the reducer of its protocol. Whoever calls it ends the reducer. */
+/** Bytes of a reply through the reducer of its protocol. The caller ends the reducer. */
 export async function* streamResponse(
   source: ByteSource,
   decoder: StreamDecoder,

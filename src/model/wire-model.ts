@@ -235,7 +235,7 @@ function checkReply(reply: unknown): void {
   throw wrongInput('wireModel', 'send', rule)
 }
 
-/** The digest of a body; undefined for one that is not JSON. It is for the client to refuse that. */
+/** The digest of a body; undefined for a body that is not JSON. The client refuses such a body. */
 export function bodyDigest(body: object): string | undefined {
   try {
     return sha256Hex(canonicalStringify(body))

@@ -42,7 +42,7 @@ export interface FittedRequest {
   /** The list grows with every `append`: copy it to keep it. */
   readonly items: readonly HistoryItem[]
   readonly context: readonly ContextPiece[]
-  /** What is not in it any more, since the request before. */
+  /** Items that were removed since the previous request. */
   readonly dropped: readonly HistoryItem[]
   readonly report: BudgetReport
 }

@@ -24,8 +24,8 @@ export interface Attempt {
 }
 
 /**
- * The turns of a runner under an engine that runs one handler for a conversation at a time. Whoever holds the conversation
- * when a handler begins is a process that the engine has replaced, so that it is taken by force.
+ * The turns of a runner under an engine that runs one handler for a conversation at a time. If a
+ * process holds the conversation when a handler begins, the engine has replaced that process: the handler takes over.
  */
 export function engineTurns<Context>(runner: TurnRunner<Context>) {
   const { store, spool } = settingsOf(runner)
@@ -78,7 +78,7 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
     recover: ({ conversation }: Attempt, { output }: EngineRecover) =>
       recover(conversation, output),
 
-    /** Continues a turn whose gates nobody answered in time; undefined if there is none. */
+    /** Continues a turn whose gates expired unanswered; undefined without such a turn. */
     async expire({ conversation, isFirst }: Attempt): Promise<TurnOutcome | undefined> {
       const gates = await store.openGates(conversation)
       if (isFirst && gates.every(({ state }) => state !== 'expired')) return undefined

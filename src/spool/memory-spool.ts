@@ -103,7 +103,7 @@ export function memorySpool(options: MemorySpoolOptions = {}): SpoolStore {
   }
 }
 
-/** Reads bytes that fit into one block and that nobody changes. */
+/** Reads bytes that fit into one block and do not change. */
 export const blockReader = (bytes: Uint8Array): SpoolReader =>
   readerOf({ index: indexOfBlock(bytes), blocks: [bytes] })
 

@@ -29,11 +29,11 @@ export interface SeedOptions {
   readonly key?: Uint8Array
 }
 
-/** What was stored of a history. */
+/** The stored part of a history. */
 export interface SeedReport {
   readonly conversation: string
   readonly entries: number
-  /** What was changed or left out. */
+  /** The changes and omissions. */
   readonly repairs: readonly SeedRepair[]
 }
 

@@ -128,7 +128,7 @@ export interface ModelCall {
   readonly endedAt?: number
   /** How the response ended. */
   readonly finish?: string
-  /** Why there is no response. */
+  /** Why the response is missing. */
   readonly error?: { readonly code?: string; readonly message: string }
   readonly usage?: Omit<StoredUsage, 'nested' | 'cost'>
   /** In the currency of the runner's `prices`; absent without a price for the model. */
@@ -235,7 +235,7 @@ export interface Summary {
   readonly keeps?: readonly number[]
   /** The active agent, where the runner has several: what says so before may be covered. */
   readonly agent?: string
-  /** The number of the first place of the history behind it; `ModelCall.shed` has such numbers. */
+  /** The number of the first place of the history after it; `ModelCall.shed` has such numbers. */
   readonly place?: number
   readonly usage?: Omit<StoredUsage, 'nested' | 'cost'>
   /** In the currency of the runner's `prices`; absent without a price for the model. */
@@ -249,7 +249,7 @@ export type RequestPart = (typeof REQUEST_PARTS)[number]
 /** The parts of a request, as JSON. */
 export type RequestParts = { readonly [Part in RequestPart]?: JsonValue }
 
-/** The conversation stands again as it did before one of its messages. What was said and done since no longer counts. */
+/** The conversation stands again as it did before one of its messages. Later messages and calls no longer count. */
 export interface Rewind {
   readonly id: string
   /** The first turn of the chain that the message belongs to. */

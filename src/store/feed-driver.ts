@@ -14,7 +14,7 @@ export interface QueuedRow {
 export interface FeedRequests {
   /** The readers in other processes. */
   readonly followers: readonly string[]
-  /** The turns that somebody asked to stop. */
+  /** The turns that were asked to stop. */
   readonly stops: readonly string[]
   /** In the order in which they came. */
   readonly queued: readonly QueuedRow[]

@@ -10,7 +10,7 @@ export interface GateRequest {
   readonly id: string
   /**
    * `approval` asks for a verdict on a call, `input` for a value that fits `schema`; `link` asks a person to open `url`, to
-   * sign in or consent there; `result` asks for what a call gave that somebody else executes.
+   * sign in or consent there; `result` asks for the result of an external call.
    */
   readonly kind: 'approval' | 'input' | 'link' | 'result'
   /** Who asks: the runner, for its policy or for a handler, or the provider. */
@@ -59,7 +59,7 @@ export interface GateDecision {
   readonly args?: JsonObject
   /** The answer to a gate of kind `input` or `result`; with `answered` only. */
   readonly value?: JsonValue
-  /** Why a call that somebody else executed failed; with `answered` on a gate of kind `result` only. */
+  /** Why an external call failed; with `answered` on a gate of kind `result` only. */
   readonly error?: string
   readonly comment?: string
   /** The standing approval that was given with it; with `approved` only. */

@@ -161,7 +161,7 @@ export interface Store extends RunnerStore {
 
 /** Which page of open gates to read. */
 export interface GatePage {
-  /** The last gate of the page before, also if it was closed meanwhile; its id is enough if a conversation is given. */
+  /** The last gate of the previous page, even if it was closed meanwhile; its id is enough if a conversation is given. */
   readonly after?: string | Pick<Gate, 'conversation' | 'id'>
   /** 1,000 unless given. */
   readonly limit?: number

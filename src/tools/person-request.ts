@@ -58,7 +58,7 @@ export interface LinkQuestion {
 const SCHEMA = { name: 'schema', path: 'schema', code: 'E_INVALID_OUTPUT' } as const
 
 /**
- * Returned by a handler that needs an answer of a person before it can go on. The call waits; after the answer the handler
+ * Returned by a handler that needs an answer of a person before it can continue. The call waits; after the answer the handler
  * runs again under the same `idempotencyKey`, with `ctx.input`.
  */
 export function inputRequired(question: InputQuestion): PersonRequest {

@@ -102,7 +102,7 @@ export interface ToolOptions<
   /** `false` exempts a polling tool from the repeat guard. */
   readonly repeat?: boolean
   /**
-   * Somebody else executes the call: a browser, a queue, a person. The runner opens a gate of kind `result` instead of
+   * A browser, a queue or a person executes the call. The runner opens a gate of kind `result` instead of
    * running a handler, and `timeoutMs` is how long that gate waits.
    */
   readonly external?: boolean
@@ -118,7 +118,7 @@ export interface ToolOptions<
   readonly onCollision?: CollisionPolicy
 }
 
-/** The options of a tool whose calls somebody else executes: it has no handler. */
+/** The options of an external tool: it has no handler. */
 export interface ExternalToolOptions<
   S extends InputSchema = InputSchema,
   Q = ToolOutput,

@@ -211,7 +211,7 @@ export class TurnRunner<Context = unknown> {
     return outcome.status === 'completed' ? undefined : outcome
   }
 
-  /** Starts a turn at once. It never throws: what cannot start rejects. */
+  /** Starts a turn at once. It never throws: if the turn cannot start, the outcome rejects. */
   #start<S extends OutputSchema>(
     input: unknown,
     run: (place: TurnPlace) => Promise<TurnOutcome>,
@@ -240,8 +240,8 @@ export class TurnRunner<Context = unknown> {
   }
 
   /**
-   * Everything that happens in a conversation, in whatever process: what is stored after a position, then a snapshot of
-   * the texts that are open, then what happens. It ends when the conversation rests.
+   * Everything that happens in a conversation, in any process: the entries after a position, then a snapshot of the
+   * open texts, then live events. It ends when the conversation rests.
    */
   follow(input: FollowInput): AsyncIterableIterator<FeedEvent, void> {
     return feedIteration((signal) => followChecked(input, signal, (id) => this.#source(id)))

@@ -77,7 +77,7 @@ export function eventStream(
       Promise.resolve(events.return?.()).catch(() => {})
     },
   }
-  // Nothing is read ahead: a response that nobody reads costs nothing.
+  // Nothing is read ahead: an unread response costs nothing.
   const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 })
   return new Response(body, {
     headers: {

@@ -40,7 +40,7 @@ export class OpenTexts {
     if (open !== undefined && !wanted.startsWith(open.text)) {
       // The call will say its arguments.
       if (event.type === 'toolInput') return []
-      // Something was taken out before it was stored. What is shown cannot be changed, so the whole comes again.
+      // Something was taken out before it was stored. Shown text cannot be changed, so the whole text comes again.
       chunks.push(...this.#end(id, open, { isVoid: true }))
       open = undefined
     }
@@ -84,7 +84,7 @@ export class OpenTexts {
 
   #end(id: string, open: Open, marks: Marks): readonly UiChunk[] {
     this.#open.delete(id)
-    // Void arguments may come again under another id; a text that is replaced goes on under its own.
+    // Void arguments may come again under another id; a replaced text continues under its own id.
     if (marks.isVoid !== true) this.#ended.add(id)
     return [endChunk(open, marks)]
   }

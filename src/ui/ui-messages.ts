@@ -24,7 +24,7 @@ export interface UiMessagesInput {
 const MEMBERS = ['conversation', 'spool', 'artifacts']
 
 /**
- * A conversation as the messages with which `useChat` begins: what is stored now, also of a turn that still runs. Empty if
+ * A conversation as the messages with which `useChat` begins: everything stored now, also of a turn that still runs. Empty if
  * there is no such conversation.
  */
 export async function uiMessages(store: Store, input: UiMessagesInput): Promise<UiMessage[]> {

@@ -79,7 +79,7 @@ export async function requestOf(store: Store, query: RequestQuery): Promise<Rebu
   return { ...(body && { body }), proven: false, reason, missing }
 }
 
-/** What is left of a redacted request may have a shape that no provider takes. */
+/** A redacted request may have a shape that no provider takes. */
 function tried<T>(make: () => T): T | undefined {
   try {
     return make()

@@ -71,7 +71,7 @@ async function converse(
   return io.signal.aborted ? EXIT.interrupted : code
 }
 
-/** What stands behind it is asked in place of the last question. */
+/** The text after it replaces the last question. */
 const REGENERATE = /^\/regenerate(?:$|\s+)(.*)$/
 
 function tellEnd({ screen, paint }: TurnSession, io: Io, conversation: string | undefined): void {
@@ -123,7 +123,7 @@ async function turn(
   try {
     driven = await session.drive(start)
   } catch (error) {
-    // Nothing was changed: the conversation goes on with another question.
+    // Nothing was changed: the conversation continues with another question.
     if (!isAgain || !isBobbinError(error, 'E_EFFECTS_WOULD_REPEAT')) throw error
     tell(session, values, io, refusalText(error))
     return undefined

@@ -39,7 +39,7 @@ export function approvalPrompt(io: Io, paint: Paint, hasSubject = false): Decide
     screen.line(gateLine(gate, paint))
     for (const line of questionLines(gate)) screen.line(`  ${line}`)
     screen.line(`  ${paint.dim(gate.why)}`)
-    // Somebody else executes the call and answers through the store or the runner.
+    // Another program or a person executes the call and answers through the store or the runner.
     if (gate.kind === 'result') return undefined
     const ask = createInterface({
       input: io.stdin,

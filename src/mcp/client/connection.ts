@@ -60,7 +60,7 @@ export class Connection {
     return orAborted(this.#opening, signal)
   }
 
-  /** Tells that a client is of no use any more. */
+  /** Marks a client as unusable. */
   lost(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined

@@ -1,7 +1,7 @@
 import { isJsonObject } from './safe-schema.ts'
 
 /**
- * What became of a request that failed: it was never sent, the server answered with an error, the server answered with
+ * Why a request failed: it was never sent, the server answered with an error, the server answered with
  * something that cannot be read, or its answer was lost.
  */
 export type Fate = 'not-sent' | 'answered' | 'unreadable' | 'lost'
@@ -19,7 +19,7 @@ const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH
 /** A legacy server's word that a person must visit pages before it can be called. */
 const LINKS_FIRST = -32_042
 
-/** Reads the fate of a request from its error. What is not known counts as lost. */
+/** Reads the fate of a request from its error. An unknown error counts as lost. */
 export function fateOf(error: unknown): Fate {
   const { code, status, message, cause, name } = partsOf(error)
   if (typeof code === 'number' || name === 'UnauthorizedError') return 'answered'

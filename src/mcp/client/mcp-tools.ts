@@ -181,7 +181,7 @@ class ServerTools implements McpTools {
 const readSettings = (options: McpToolsOptions) =>
   readOptions({ of: 'mcpTools', code: 'E_INVALID_INPUT' }, OPTIONS, options)
 
-/** Hears when the server changes its list: by a notification, since 2026-07-28 on a stream that must be asked for. */
+/** Listens for changes of the server's list: by notification, since 2026-07-28 on a stream that the client opens. */
 function watchList(client: Client, changed: () => void): void {
   if (client.getServerCapabilities()?.tools?.listChanged !== true) return
   client.setNotificationHandler('notifications/tools/list_changed', changed)

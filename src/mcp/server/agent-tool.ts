@@ -24,7 +24,7 @@ const INPUT = {
   additionalProperties: false,
 } as const
 
-/** Only ids that this server made: others are conversations of somebody else. */
+/** Accepts only ids that this server made: other ids name other people's conversations. */
 const OWN_ID = /^mcp-[0-9a-f-]{36}$/
 
 /** An agent as a tool: each call is a turn of its runner, and its gates are questions of the call. */

@@ -49,7 +49,7 @@ interface RangeReader {
   read(start: number, end: number): Promise<Uint8Array>
 }
 
-/** The result at an address, also one from before a restart. Undefined if there is none. */
+/** The result at an address, even from before a restart. Undefined if the address has no result. */
 export async function resultAt({ store, spool }: ResultPlace, uri: string): Promise<unknown> {
   const [, conversation = '', call = '', index = ''] = PATTERN.exec(uri) ?? []
   const known = conversation === '' ? undefined : await store.conversation(conversation)

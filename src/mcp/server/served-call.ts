@@ -127,7 +127,7 @@ async function tellProgress(turn: TurnHandle, { mcpReq }: ServerContext): Promis
       await mcpReq.notify({ method: 'notifications/progress', params })
     }
   } catch {
-    // The outcome tells what went wrong.
+    // The outcome has the error.
   }
 }
 

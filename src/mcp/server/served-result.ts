@@ -11,7 +11,7 @@ const MAX_TEXT = 32 * 1024
 /** Larger media are links. */
 const MAX_MEDIA = 2 * 1024 * 1024
 
-/** The result of a call for a client: what is small as it is, what is large as a link. */
+/** The result of a call for a client: a small result as text, a large one as a link. */
 export async function servedResult(call: ToolCall, conversation: string): Promise<CallToolResult> {
   const content: ContentBlock[] = []
   let structured: unknown

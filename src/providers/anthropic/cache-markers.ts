@@ -20,7 +20,7 @@ const MARKABLE = ['document', 'image', 'text', 'tool_result']
 export function withCacheMarkers(body: Params): Params {
   const { tools = [], system, messages, cache_control } = body
   const told = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system
-  // Somebody who sets markers knows what they want, and markers of different lifetimes have rules about their order.
+  // Keep markers that the application sets: markers of different lifetimes have rules about their order.
   if (cache_control || markersIn([tools, told ?? []]).length > 0) return body
   const theirs = markersIn(messages.map(({ content }) => content))
   if (theirs.some((marker) => asObject(marker)?.['ttl'] !== undefined)) return body
@@ -37,7 +37,7 @@ export function withCacheMarkers(body: Params): Params {
   const end = told?.findLastIndex(isMarkable) ?? -1
   const isTold = told !== undefined && end !== -1 && isFree()
   mark(ends[1])
-  // A tool that is not loaded yet is no part of the prompt.
+  // A tool that is not loaded yet is not part of the prompt.
   const last = tools.findLastIndex((tool) => !('defer_loading' in tool && tool.defer_loading))
   const hasTools = last !== -1 && isFree()
   return {

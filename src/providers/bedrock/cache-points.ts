@@ -21,7 +21,7 @@ export function takesCachePoints(model: string): boolean {
 export function withCachePoints(body: ConverseBody): ConverseBody {
   const { toolConfig, system = [], messages } = body
   const tools = asList(toolConfig?.['tools'])
-  // Somebody who sets points knows what they want, and points of different lifetimes have rules about their order.
+  // Keep points that the application sets: points of different lifetimes have rules about their order.
   if (pointsIn(tools) + pointsIn(system) > 0) return body
   let free = MAX_POINTS - messages.reduce((sum, { content }) => sum + pointsIn(content), 0)
   const isFree = () => free-- > 0

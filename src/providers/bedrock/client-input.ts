@@ -41,7 +41,7 @@ function memberBytes(name: string, member: unknown, depth: number): unknown {
   return withBytes(member, depth + 1)
 }
 
-/** What is no base64 came from elsewhere than this wire; its own bytes are then sent. */
+/** Decodes base64. Other text did not come from this wire: its own bytes are sent. */
 function bytesOf(text: string): Uint8Array {
   try {
     return base64ToBytes(text)

@@ -25,7 +25,7 @@ export interface BedrockConverseOptions extends RequestSettings {
   readonly maxResponseBytes?: number
 }
 
-/** A model behind the Converse API of Amazon Bedrock. */
+/** A model of Amazon Bedrock, called through the Converse API. */
 export function bedrockConverse(options: BedrockConverseOptions): Model {
   checkModelOptions(options, {
     factory: 'bedrockConverse',

@@ -1,6 +1,6 @@
 import type { SendContext } from '../../model/wire-model.ts'
 
-/** What the client has received when its middleware runs: a body that nobody has read. */
+/** The response as the client's middleware receives it: its body is unread. */
 interface Received {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export function watched(command: object, isStream: boolean, watch: SendContext['
     (next) => async (args) => {
       const result = await next(args)
       const received = result.response as Received
-      // The client takes a redirect for an error too, and reads its body.
+      // The client treats a redirect as an error, too, and reads its body.
       if (received.statusCode >= 300) {
         const bounded = watch(responseOf(received))
         received.body = new Uint8Array(await bounded.arrayBuffer())

@@ -16,8 +16,8 @@ export function watchedBy(
 }
 
 /**
- * The platform's `fetch`, as the client uses it where nobody gives another: without Node's limit of five minutes on
- * silence, which a long answer would break.
+ * The platform's `fetch`, for clients without their own: without Node's limit of five minutes on silence, which a
+ * long answer exceeds.
  */
 export const patientFetch: Fetch = (input, init) => {
   const dispatcher = {

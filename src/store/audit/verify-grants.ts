@@ -13,7 +13,7 @@ import type { FaultList } from './fault-list.ts'
 
 const PAGE = 1000
 
-/** A call that started, and what became of it. */
+/** A call that started, and its end. */
 interface Started {
   readonly intent: Intent
   readonly time: number
@@ -153,7 +153,7 @@ function misfit(
   const { tool, covered } = intent
   if (covered === undefined) return undefined
   const { redacted } = record ?? {}
-  // Without a record, or with parts of it removed, nobody knows the effective arguments any more.
+  // Without a record, or with parts of it removed, the effective arguments are unknown.
   const effective = record && redacted === undefined && (record['effectiveArgs'] ?? record['args'])
   const args = (effective ?? grant.args) as JsonObject
   return covers(grant, { tool, args, ...covered }) ? undefined : 'it is about something else'

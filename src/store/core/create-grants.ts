@@ -114,7 +114,7 @@ function patternOrNone(shape: string, call: CoverQuery): string | undefined {
   try {
     return patternFor(shape, call)
   } catch {
-    // Somebody changed the column by hand.
+    // The column was changed by hand.
     return undefined
   }
 }

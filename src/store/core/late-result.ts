@@ -10,8 +10,8 @@ type ReadCall = <K extends 'intent' | 'settlement'>(
 ) => Promise<EntryOf<K> | undefined>
 
 /**
- * Whether a gate that was given up still takes the result of its call: somebody may have executed it, and until they say so
- * it is in doubt. A call that may repeat was abandoned instead, and nobody waits for it.
+ * Whether a gate that expired or was abandoned still takes the result of its call: the call may have run, and it is in
+ * doubt until its result arrives. A call that may repeat was abandoned instead, and takes no result.
  */
 export async function mayBeLate(gate: Gate, read: ReadCall): Promise<boolean> {
   const { kind, state, toolCallId } = gate

@@ -7,7 +7,7 @@ import type { Gate, NewGateDecision } from '../gate.ts'
 import type { GivenGrant } from '../grant.ts'
 import { isConversationName } from '../rows/store-input.ts'
 
-/** What is wrong with a grant: which member of it, and the rule. */
+/** The fault of a grant: its member, and the rule. */
 export interface GrantFault {
   readonly path: string
   readonly rule: string

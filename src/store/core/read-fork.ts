@@ -18,11 +18,11 @@ const PAGE = 500
 /** What a fork takes over from its origin. */
 export interface ForkedPart {
   readonly length: number
-  /** The digest of the last entry; empty if there is none. */
+  /** The digest of the last entry; empty without entries. */
   readonly digest: string
   /** Digests and seals, for the first seal of the fork. */
   readonly sealed: readonly string[]
-  /** The last seal; empty if there is none. */
+  /** The last seal; empty without seals. */
   readonly seal: string
   readonly references: readonly string[]
   /** Every conversation in which a turn inside one of its calls may have run. */
@@ -97,7 +97,7 @@ async function limitOf(
 const firstOf = (start: Entry): string =>
   (start.kind === 'turn-start' ? start.data.continues : undefined) ?? start.turnId
 
-/** Collects what a fork takes over. What comes after the last clean cut waits, and is left out in the end. */
+/** Collects what a fork takes over. Entries after the last clean cut wait, and are left out in the end. */
 class PartReader implements ForkedPart {
   length = 0
   digest = ''

@@ -57,7 +57,7 @@ function originalsAround(driver: StoreDriver) {
   }
 }
 
-/** The gate, with its originals before it and its copies behind it, as far as they are in this store. */
+/** The originals of a gate, the gate and its copies, in this order, as far as they are in this store. */
 export async function sameGates(driver: StoreDriver, row: GateRow): Promise<readonly GateRow[]> {
   const same = [row]
   while (same.length < MAX_COPIES) {

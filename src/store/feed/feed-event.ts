@@ -128,7 +128,7 @@ export interface FeedGateOpened {
 export interface FeedGateDecided {
   readonly type: 'gateDecided'
   readonly gate: Gate
-  /** Absent if nobody decided. */
+  /** Absent without a decision. */
   readonly decidedBy?: string
 }
 

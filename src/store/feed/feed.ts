@@ -65,7 +65,7 @@ export class Feed {
     return writer !== undefined && writer.epoch >= this.#epoch
   }
 
-  /** Whether the log was read as far as the live end has told it. Waits for the live end if that is behind. */
+  /** Whether the log was read up to the live end. Waits for the live end if the log is ahead of it. */
   async isLevel(signal: AbortSignal): Promise<boolean> {
     const isBehind = () => this.isHere && this.#source.live().seq < this.last.seq
     while (isBehind() && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -77,7 +77,7 @@ export class Feed {
    * has not begun has nothing in the log.
    */
   async *live(inbox: Inbox<FeedEvent>, hasBegun = true): AsyncGenerator<FeedEvent, void> {
-    // No step may come between this look and `join`: an event that is told in between would be lost.
+    // No step may come between this look and `join`: an event in between would be lost.
     if (hasBegun && this.isHere && this.#source.live().seq !== this.last.seq) return
     const reader = {
       event: (event: FeedEvent) =>

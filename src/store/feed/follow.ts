@@ -30,12 +30,12 @@ export const restoreFrom = (
   artifacts?: readonly SpooledArtifactConstructor[],
 ): RestoreContext => ({ spool: storedResults(store, spool), ...(artifacts && { artifacts }) })
 
-/** How often a reader looks whether anything happened in another process, if nobody says so. */
+/** How often a reader looks for events of other processes if it gets no notifications. */
 const LOOK_MS = 1000
 /** The same for a store that cannot say so. */
 const POLL_MS = 200
 
-/** Everything in a conversation after a position: what is stored, then what is open, then what happens. */
+/** Everything in a conversation after a position: stored entries, then open texts, then live events. */
 export async function* followFeed(
   source: FeedSource,
   { after, live = false }: Pick<FollowInput, 'after' | 'live'>,
@@ -47,7 +47,7 @@ export async function* followFeed(
   const elsewhere = new Elsewhere(source, feed, signal)
   /** The entry after which a lost turn was reported. */
   let reported = -1
-  /** Whether a reader that comes back here may have been told of a lost turn already: then it is told again, but not at once. */
+  /** Whether a reader that comes back here may know of a lost turn already: it gets that event again, but later. */
   let mayKnow = live && start.n > 0
   try {
     for (;;) {

@@ -24,7 +24,7 @@ interface Open {
   /** All pieces so far; undefined for a report. */
   text: string | undefined
   readonly turnId: string
-  /** Where its last piece was told. */
+  /** The position of its last piece. */
   seq: number
   n: number
 }
@@ -70,7 +70,7 @@ export class LiveFeed {
     return this.#writer
   }
 
-  /** The last entry that was told. */
+  /** The last entry that was sent to the readers. */
   get seq(): number {
     return this.#seq
   }
@@ -97,7 +97,7 @@ export class LiveFeed {
     this.#rest()
   }
 
-  /** Tells an entry, in the order of the log. `content` is asked only if somebody reads. */
+  /** Sends an entry to the readers, in the order of the log. `content` is called only if there are readers. */
   stored(
     epoch: number,
     entry: { readonly seq: number; readonly time: number; readonly turnId: string },
@@ -200,7 +200,7 @@ export class LiveFeed {
 const isInput = (content: StreamedContent) =>
   content.type === 'thought' || content.type === 'toolInput'
 
-/** What is open, for a reader who comes now. */
+/** The open texts, for a reader who comes now. */
 function soFar({ content, text }: Open): FeedContent {
   if (text === undefined) return content
   const { delta: _, ...rest } = content as StreamedContent & { readonly delta?: string }

@@ -8,7 +8,7 @@ const BATCH_CHARS = 4096
 
 /** What streams in a turn of this process, on its way to readers in others. */
 export interface SharedFeed {
-  /** Sends while somebody follows; nothing goes through the store otherwise. */
+  /** Sends through the store only while a reader follows. */
   toFollowers(isFollowed: boolean): void
   /** The turn has ended: the entries have everything now. */
   close(): Promise<void>

@@ -88,7 +88,7 @@ function placeAfter(
 
 const LAST_CODE_POINT = 0x10ffff
 
-/** The least text, by code point, above every text with this prefix; undefined if there is none. */
+/** The least text, by code point, above every text with this prefix; undefined if no text is above all of them. */
 function textAfterAll(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
   while (points.at(-1) === LAST_CODE_POINT) points.pop()

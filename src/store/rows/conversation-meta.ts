@@ -56,7 +56,7 @@ export function metaColumns(meta: JsonObject): readonly MetaColumn[] {
   }))
 }
 
-/** Stored metadata; undefined if there is none. A damaged text counts as none. */
+/** Stored metadata; undefined if it is missing or damaged. */
 export function metaOf(stored: string): JsonObject | undefined {
   if (stored === NO_META) return undefined
   try {

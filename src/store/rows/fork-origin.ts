@@ -34,7 +34,7 @@ export interface ForkSealed {
   readonly key: Uint8Array
   readonly row: Pick<ConversationRow, 'id' | 'envelope'>
   readonly from: Omit<ForkOrigin, 'seal'>
-  /** The last seal of the origin at the cut; empty if there was none. */
+  /** The last seal of the origin at the cut; empty without seals. */
   readonly previous: string
   /** The digests and seals of everything that was taken over, in order. */
   readonly digests: readonly string[]

@@ -50,7 +50,7 @@ export function gateAt(gate: Gate, now: number): Gate {
   return { ...gate, state: 'expired' }
 }
 
-/** Whether it says how a call ended that somebody else executed: that stays true, however late it is used. */
+/** Whether it says how an external call ended: that stays true, however late it is used. */
 const isReported = ({ kind, state }: Gate): boolean => kind === 'result' && state !== 'pending'
 
 export function isClosed(gate: Gate): boolean {
@@ -145,7 +145,7 @@ export function decidedGate(
   return { ...gate, state: verdict, decision: made }
 }
 
-/** Whether nobody decided a gate in time, or the conversation continued without it. */
+/** Whether a gate expired without a decision, or the conversation continued without it. */
 export const isGivenUp = (state: GateState): boolean => state === 'expired' || state === 'abandoned'
 
 /** An answer has what its gate asks for, and nothing else. */

@@ -78,7 +78,7 @@ export function grantGivenBy(gate: Gate): Grant | undefined {
   }
 }
 
-/** Whether a stored grant is the one that the decision on its gate gave: nobody made or changed it by hand. */
+/** Whether a stored grant equals the one in the decision on its gate. False if it was made or changed by hand. */
 export function isGivenBy(grant: Grant, gate: Gate | undefined): boolean {
   const begun = gate && grantGivenBy(gate)
   return begun !== undefined && termsOf(begun) === termsOf(grant)

@@ -75,7 +75,7 @@ export interface ForkPlan {
   readonly from: string
   /** How many entries to copy. */
   readonly length: number
-  /** The digest of the last of them; empty if there is none. If the origin has another one there, it is `missing`. */
+  /** The digest of the last of them; empty without entries. If the origin has another digest there, it is `missing`. */
   readonly digest: string
   /** The new conversation. Its members in the table of metadata are those of the origin. */
   readonly row: ConversationRow

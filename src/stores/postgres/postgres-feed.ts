@@ -118,7 +118,7 @@ export function postgresFeed(
       const off = await notifications.on((payload) => {
         const { c, n, b } = notified(payload)
         if (c !== conversation || n === undefined) return
-        // What is in the table before this one comes first.
+        // Rows of the table before this one come first.
         reading = reading.then(() => (b === undefined ? undefined : give(n, b)))
         if (b === undefined) void readOn()
       })

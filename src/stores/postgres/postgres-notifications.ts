@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 
 type OnPayload = (payload: string) => void
 
-/** The notifications of one channel, on a connection of their own while somebody listens. */
+/** The notifications of one channel, on a connection of their own while there are listeners. */
 export interface Notifications {
   readonly channel: string
   /** Listens; returns a function that stops it. A server that does not let us listen is polled by the caller. */

@@ -146,7 +146,7 @@ const MIGRATIONS: readonly ((tables: Tables) => string)[] = [
     CREATE INDEX bobbin_inherited_nested ON ${inherited} (nested);
   `,
   grantsStep,
-  // What few entries of a log say about the others: a turn begins behind the last summary.
+  // An index of the rare kinds of entries: a turn reads the log from the last summary on.
   ({ entries }) => `
     CREATE INDEX bobbin_entries_rare ON ${entries} (conversation, kind, seq)
       WHERE kind IN ('summary', 'rewind');

@@ -39,7 +39,7 @@ export function isTransient({ status, code }: Refusal): boolean {
   )
 }
 
-/** What was asked of the server, for a message. */
+/** The request to the server, for a message. */
 export type Doing = 'read' | 'write'
 
 /** The server refused. */

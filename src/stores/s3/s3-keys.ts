@@ -2,7 +2,7 @@ import { sha256Hex } from '#hash'
 import { BobbinError } from '../../core/error/error.ts'
 
 /**
- * Where the objects of one tenant are. Behind the prefix, every key is made of hexadecimal digits and our own words,
+ * Where the objects of one tenant are. After the prefix, every key is made of hexadecimal digits and our own words,
  * so that no id, tenant or digest can lead elsewhere.
  */
 export interface SpoolKeys {

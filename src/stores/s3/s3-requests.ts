@@ -143,7 +143,7 @@ export const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(by
 /** The limit of answers that are short texts. */
 export const SHORT_ANSWER = ERROR_BYTES
 
-/** What is used of `aws4fetch`. Its own types need those of a browser, which an application may not have. */
+/** The used part of `aws4fetch`. Its own types need those of a browser, which an application may not have. */
 type Signer = new (options: {
   readonly accessKeyId: string
   readonly secretAccessKey: string

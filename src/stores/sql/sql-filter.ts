@@ -21,7 +21,7 @@ export interface SqlFilter {
   readonly isSearch: boolean
 }
 
-/** The end of a WHERE, and the order: what comes after a position. */
+/** The end of a WHERE, and the order, for rows after a position. */
 export const pageAfter = (order: string, descending: boolean, after: string): string =>
   descending
     ? `${order} < ${after} ORDER BY ${order} DESC`

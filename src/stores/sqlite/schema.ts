@@ -114,7 +114,7 @@ const MIGRATIONS: readonly string[] = [
   UPDATE bobbin_conversations SET parent = NULL
     WHERE substr(id, 1, length(parent) + 1) <> parent || '/';
   `,
-  // Searches: their indexes follow the log in batches, up to `bobbin_positions.indexed`. What is stored already is in them.
+  // Searches: their indexes follow the log in batches, up to `bobbin_positions.indexed`. Entries from before this step are in them already.
   `
   ALTER TABLE bobbin_entries ADD COLUMN indexed INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE bobbin_positions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
@@ -142,7 +142,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX bobbin_inherited_nested ON bobbin_inherited (nested);
   `,
   GRANTS_STEP,
-  // What few entries of a log say about the others: a turn begins behind the last summary.
+  // An index of the rare kinds of entries: a turn reads the log from the last summary on.
   `
   CREATE INDEX bobbin_entries_rare ON bobbin_entries (conversation, kind, seq)
     WHERE kind IN ('summary', 'rewind');

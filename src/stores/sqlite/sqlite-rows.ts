@@ -71,7 +71,7 @@ export function gateRow(row: SqliteRow): GateRow {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A text that was selected as bytes. A column that somebody emptied is an empty text. */
+/** A text that was selected as bytes. An emptied column is an empty text. */
 export function textOf(value: unknown): string {
   return textOrNull(value) ?? ''
 }

@@ -59,7 +59,7 @@ function searchedParts(
   if (!isSearch) return [{ from, where, bounds: [], page: order }]
   const row = sqlite.get('SELECT indexed FROM bobbin_positions')
   const bounds = [Number(row?.['indexed'])]
-  // What has a `+` is compared, and not searched by.
+  // With `+`, SQLite compares the column and does not use its index.
   const indexed = `${where} AND e.indexed = 1 AND +e.position <= ?`
   const newest = `${where} AND e.position > ?`
   return [

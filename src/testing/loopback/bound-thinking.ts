@@ -28,8 +28,8 @@ const PARTIAL =
   '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.'
 
 /**
- * Claude's rule: a thinking block is valid only behind the system prompt, tools, messages and thinking that it was given
- * out under. It shares no code with the encoder that it checks.
+ * Claude's rule: a thinking block is valid only after the same system prompt, tools, messages and thinking as when it
+ * was produced. It shares no code with the encoder that it checks.
  */
 export function boundThinking(): RequestMemory {
   const issued = new Map<string, Issue[]>()

@@ -44,7 +44,7 @@ export interface LoopbackProvider {
   readonly requests: readonly LoopbackRequest[]
   /** How many exchanges no request has used yet. */
   readonly remaining: number
-  /** What was recorded so far, in the order in which the answers ended. */
+  /** The records so far, in the order in which the answers ended. */
   readonly recordings: readonly LoopbackRecording[]
   /** Drops all connections and stops. */
   close(): Promise<void>

@@ -1,6 +1,6 @@
 import type { CallItem, HistoryItem } from '../../records/history-item.ts'
 
-/** A conversation that no protocol of this package made, with odd ids where it is told to. */
+/** A conversation that no protocol of this package made, with odd ids if asked for. */
 export function foreignHistory(idOf: (index: number) => string): readonly HistoryItem[] {
   const items: HistoryItem[] = [
     { type: 'message', role: 'user', parts: [{ type: 'text', text: 'Find out why.' }] },

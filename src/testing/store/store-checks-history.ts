@@ -120,7 +120,7 @@ export const storeHistoryChecks: readonly StoreCheck[] = [
         turnId: 't3',
         data: { id, toTurnId: 't2', message },
       })
-      // A newer record of a call before the message says what became of that call.
+      // A newer record of a call before the message says how that call ended.
       await store.append('c', epoch, [
         sample.settlement('t2', 'known', { extra: { supersedes: 'call' } }),
         sample.settlement('t2', 'undone', { extra: { supersedes: 'doubt' } }),

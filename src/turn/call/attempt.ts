@@ -39,7 +39,7 @@ export class Attempt {
   readonly #step: RunStep
   #isOver = false
   #hasReturned = false
-  /** The start of the execution, until its end is told. */
+  /** The start of the execution, until its end is reported. */
   #start: ToolExecutionStartEvent | undefined
   /** The stream that the handler returned, while it is written to the spool. */
   #stream: object | undefined

@@ -4,7 +4,7 @@ export class BackgroundCalls {
   readonly #onFault: (error: unknown) => void
   #faults: unknown[] = []
 
-  /** `onFault` hears at once of a call that could not be settled. */
+  /** `onFault` is called at once for a call that could not be settled. */
   constructor(onFault: (error: unknown) => void) {
     this.#onFault = onFault
   }

@@ -11,7 +11,7 @@ import { outputOf } from './output.ts'
 import { type CallEnd, effectiveArguments } from './record.ts'
 import type { GivenResult, ReadyCall, RestStep, RunStep } from './step.ts'
 
-/** Starts a call that somebody else executes: one commit stores its intent and opens the gate that asks for its result. */
+/** Starts an external call: one commit stores its intent and opens the gate that asks for its result. */
 export function externalStep(
   scope: CallScope,
   call: AskedCall,
@@ -50,7 +50,7 @@ function resultGate(
   }
 }
 
-/** What somebody else reported of a call, as an attempt at it. It goes the way of a handler's output. */
+/** The report about an external call, as an attempt at it. It is processed like a handler's output. */
 export class Report {
   readonly inner = undefined
   readonly question = undefined

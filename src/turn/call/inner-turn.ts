@@ -76,7 +76,7 @@ export interface OuterTurn {
   readonly conversations: readonly string[]
   /** What the application passed as `context`: inner turns have the same. */
   readonly context: unknown
-  /** What was given in this process as the results of calls that others execute, by gate. */
+  /** The results of external calls that this process received, by gate. */
   readonly outputs: ReadonlyMap<string, unknown> | undefined
   readonly settings: InheritedSettings
   readonly observed: ObservedBus

@@ -85,7 +85,7 @@ function approvalOf({ log }: CallScope, id: string): ApprovedBy | undefined {
   return state !== undefined && 'intent' in state ? state.intent.approvedBy : undefined
 }
 
-/** Whether a call is one of an artifact tool, whatever became of it: no artifact tool reads its results. */
+/** Whether a call is one of an artifact tool, however it ended: no artifact tool reads its results. */
 const isArtifactQuery = ({ tools }: CallScope, { tool, executedBy }: AskedCall['item']): boolean =>
   executedBy === 'runner' && ArtifactTool.isArtifactTool(tools.get(tool))
 

@@ -23,7 +23,7 @@ import { type CallEnd, changedArguments, maxTrust, recordOf, settlementOf } from
 import { cleanError } from './secret-scrubber.ts'
 import type { RunStep } from './step.ts'
 
-/** One attempt at a call, or the report of somebody else about it. */
+/** One attempt at a call, or the report about an external call. */
 interface Trial extends Pick<Attempt, 'question' | 'hasStarted' | 'run'> {
   readonly inner: InnerTurn | undefined
 }
@@ -151,7 +151,7 @@ const endOf = (
   ...byOthers(step),
 })
 
-/** What the record of a call says that somebody else executed. */
+/** The fields of an external call's record. */
 const byOthers = ({ given, intent: { approvedBy } }: RunStep): Partial<CallEnd> =>
   given ? { executedBy: 'external', supersedes: given.supersedes, approvedBy } : {}
 

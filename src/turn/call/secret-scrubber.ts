@@ -91,7 +91,7 @@ async function* cleanStream(
     // A copy: the source may reuse its buffer. `slice` of a Node buffer does not copy.
     waiting.push(new Uint8Array(chunk))
     length += chunk.length
-    // What is held back is looked at again: with small chunks that must not be most of the work.
+    // Held-back bytes are scanned again. Collect small chunks first, so that this stays a small part of the work.
     if (length < known.longest * 4) continue
     const { clean, rest } = cut(concatBytes(waiting), known, false)
     waiting = [rest]

@@ -27,7 +27,7 @@ export async function coverOf(
 }
 
 /**
- * The steps of a response after the store refused to use a grant: another call took its last use, or somebody revoked it. The
+ * The steps of a response after the store refused to use a grant: another call took its last use, or it was revoked. The
  * last call that relied on it waits for a person instead.
  */
 export function withoutGrant(

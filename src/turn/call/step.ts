@@ -47,11 +47,11 @@ export interface RunStep extends ReadyCall {
   /** True when an earlier attempt may have taken effect: the call must not end as "not run". */
   readonly mayHaveRun?: boolean
   readonly left?: LeftInside
-  /** What somebody else reported: no handler runs. */
+  /** The report about an external call: no handler runs. */
   readonly given?: GivenResult
 }
 
-/** What somebody else reported about a call that they executed. */
+/** The report about an external call, by the program or person that executed it. */
 export interface GivenResult {
   readonly reported: { readonly output: unknown } | { readonly error: string }
   /** Stored together with the settlement, so that no report is lost: closes the gate. */

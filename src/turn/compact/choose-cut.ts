@@ -15,7 +15,7 @@ export interface CutRequest extends MeasuredRequest {
   readonly keepTurns: number
 }
 
-/** Where a history is cut: what is before it goes into a summary. */
+/** Where a history is cut: the items before it go into a summary. */
 export interface Cut {
   /** The number of the first place that stays. */
   readonly place: number
@@ -38,7 +38,7 @@ const LEAST_SHARE = 0.1
 
 /**
  * Chooses where to cut: before the turns that are to be kept, or inside them if they alone are too much. A cut is at the
- * border of a group, behind a response: a call stays with its result, and a message with its answer.
+ * border of a group, after a response: a call stays with its result, and a message with its answer.
  */
 export function chooseCut(request: CutRequest): Cut | undefined {
   const { items, origins, hasSummary } = request
@@ -151,7 +151,7 @@ function bordersOf({ items, origins, hasSummary }: CutRequest): number[] {
   return borders
 }
 
-/** Whether it tells of changed tools and instructions: later requests have them anyway. */
+/** Whether it announces changed tools and instructions: later requests have them anyway. */
 const isSetUp = (item: HistoryItem) => item.type === 'message' && item.change !== undefined
 
 /** Whether the user or the runner said it: an answer follows. */

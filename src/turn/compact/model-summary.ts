@@ -10,7 +10,7 @@ import type { Summarise } from './compaction.ts'
 
 /** How `modelSummary` asks for a summary. */
 export interface ModelSummaryOptions {
-  /** What the model is told to do; a general instruction unless given. */
+  /** The instructions for the model; general ones unless given. */
   readonly instructions?: string
 }
 

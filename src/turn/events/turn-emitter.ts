@@ -55,7 +55,7 @@ export class TurnEmitter {
     this.#feed?.end(this.#parts.epoch)
   }
 
-  /** Tells what streams during a model call. */
+  /** Emits what streams during a model call. */
   content<Name extends Streamed>(
     name: Name,
     piece: FunctionalEvents[Name],
@@ -113,7 +113,7 @@ export class TurnEmitter {
       if (name === undefined) continue
       const bus = name === 'toolCall' ? this.buses.content : this.buses.observed
       const isHeard = bus.has(name as never)
-      // Whoever is told that a gate is closed is also told what it was about.
+      // Keep every opened gate: the event that closes it repeats its fields.
       if (isHeard || entry.kind === 'gate-opened') told()
       if (isHeard) this.#emit(content)
     }

@@ -64,7 +64,7 @@ export interface ObservedEvents {
   /** A part of the history that the model's protocol refuses, and how the next request repairs it. Emitted once. */
   historyRepair: Repair
   warning: { readonly code: WarningCode; readonly message: string; readonly toolCallId?: string }
-  /** What was thrown. Where it was thrown for one call, as by a handler, `toolCallId` names that call. */
+  /** The thrown value. If one call threw it, as a handler does, `toolCallId` names that call. */
   error: { readonly error: unknown; readonly where: ErrorPlace; readonly toolCallId?: string }
 }
 

@@ -65,9 +65,9 @@ export interface ExecutorHelpers {
   historyRepair(repair: Repair): void
 }
 
-/** One request to a model: its executor says what becomes of it. */
+/** One request to a model: its executor reports how it ends. */
 export interface RoundTrip {
-  /** What was sent. */
+  /** The request as it was sent. */
   sent(sent: SentRequest, request: ModelRequest): void
   /** The provider keeps the response under this token. */
   kept?(token: string): void

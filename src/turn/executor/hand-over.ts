@@ -50,7 +50,7 @@ export class HandOverTool extends Tool {
   }
 }
 
-/** What is stored beside the record of a call that handed over. */
+/** The note that is stored with the record of a hand-over call. */
 export function handedOver(tool: Tool, record: ToolCall): readonly Fact[] {
   if (!(tool instanceof HandOverTool) || record.settlement !== 'ok') return []
   const { to } = (record.effectiveArgs ?? record.args) as { readonly to: string }

@@ -38,12 +38,12 @@ export interface LinkAnswer extends AnyAnswer {
   readonly done: true
 }
 
-/** What a call gave that somebody else executed: JSON, or anything that a handler may return. */
+/** The result of an external call: JSON, or anything that a handler may return. */
 export interface ResultAnswer extends AnyAnswer {
   readonly result: ToolOutput
 }
 
-/** Why a call failed that somebody else executed. */
+/** Why an external call failed. */
 export interface ErrorAnswer extends AnyAnswer {
   readonly error: string | Error
 }
@@ -121,8 +121,8 @@ function decisionOf(gate: string, answer: unknown): ReadAnswer {
 }
 
 /**
- * A result as the gate keeps it until a turn uses it. What is no JSON stays in this process; if that dies before, the call
- * has failed.
+ * A result as the gate keeps it until a turn uses it. A value that is not JSON stays in this process; if that process
+ * dies first, the call has failed.
  */
 function storedResult(result: unknown): Pick<NewGateDecision, 'value' | 'error'> {
   try {
@@ -197,7 +197,7 @@ export async function decisionsOf(
 ): Promise<ReadonlyMap<string, CheckedDecision>> {
   const decisions = new Map<string, CheckedDecision>()
   for (const given of answers) {
-    // Read once: what was checked must be what is decided.
+    // Read each answer once: the checked value must be the decided value.
     const answer = isObject(given) ? { ...given } : given
     const id = Object.hasOwn(Object(answer) as object, 'gate') ? answer.gate : ''
     const { decision, by } = await checkedDecision(settings, conversation, id, answer)

@@ -117,7 +117,7 @@ function undoTool(tool: Tool, call: ToolCall): Tool {
   return new Tool(marked)
 }
 
-/** The tool that undoes a call; `E_CANNOT_UNDO` if there is none. */
+/** The tool that undoes a call; `E_CANNOT_UNDO` without such a tool. */
 export async function requireUndo(
   source: UndoSource,
   conversation: string,

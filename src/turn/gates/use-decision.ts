@@ -58,7 +58,7 @@ export async function useDecision(
   return begun(scope, run, gate, [closing])
 }
 
-/** Somebody else executes the calls of external tools. */
+/** The runner does not execute the calls of external tools. */
 function begun(scope: CallScope, run: RunStep, gate: Gate, before: readonly Fact[]): NextStep {
   const { call, intent } = run
   if (!run.tool.external) return { ...run, facts: [...before, ...run.facts] }

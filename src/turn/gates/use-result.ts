@@ -23,11 +23,11 @@ const CONTINUED = 'the conversation continued before its result came.'
 const EXPIRED = 'its result did not come in time.'
 export const ABORTED = 'the turn was aborted before its result came.'
 
-/** Whether a gate asks for the result of a call of this conversation that somebody else executes. */
+/** Whether a gate asks for the result of an external call of this conversation. */
 export const asksForResult = (gate: Gate): boolean =>
   gate.kind === 'result' && originalPlace(gate) === undefined
 
-/** The next step of a call that somebody else executes. Without a result, its effect is unknown. */
+/** The next step of an external call. Without a result, its effect is unknown. */
 export function useResult(
   scope: ResultScope,
   state: StartedState,
@@ -71,7 +71,7 @@ function supersedingStep(
   return { ...step, given: { ...step.given, closing, supersedes: doubt.id } }
 }
 
-/** Ends a call whose result nobody gave. */
+/** Ends a call that got no result. */
 export function unreportedStep(
   scope: CallScope,
   state: StartedState,
@@ -91,7 +91,7 @@ function unreported(scope: CallScope, { call, intent }: StartedState, why: strin
   return recordOf(scope, call, { settlement, results, executedBy: 'external' })
 }
 
-/** What was reported goes through middleware, scrubber and checks, as the output of a handler does. */
+/** A reported result goes through middleware, scrubber and checks, as the output of a handler does. */
 function reportStep(
   scope: ResultScope,
   call: AskedCall,
@@ -113,7 +113,7 @@ function reportStep(
   return { do: 'run', call, gate, intent, tool, value: args, given, mayHaveRun: true, facts: [] }
 }
 
-/** Stands for a tool that was removed: what was reported about its call counts all the same. */
+/** Stands for a tool that was removed: a report about its call still counts. */
 const goneTool = (name: string): Tool =>
   new Tool({
     name,

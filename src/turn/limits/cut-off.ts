@@ -110,7 +110,7 @@ export interface Interruption {
   readonly watch: AbortWatch
   /** Aborts the turn if the error says that another runner has taken its conversation, or that it was deleted. */
   abortIfLost(error: unknown): void
-  /** Aborts the turn because somebody asked for it. */
+  /** Aborts the turn because `stop` was called. */
   readonly stop: () => void
   /** Starts the time limit of one call. */
   limit(ms: number): CallLimit

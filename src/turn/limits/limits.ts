@@ -27,7 +27,7 @@ export const TURN_LIMITS = {
   cost: atLeast(0, Number.POSITIVE_INFINITY),
 } satisfies OptionTable<TurnLimits>
 
-/** The reason to stop before the next iteration; undefined when there is none. */
+/** The reason to stop before the next iteration; undefined to continue. */
 export function limitReached(
   limits: Required<TurnLimits>,
   iteration: number,
@@ -78,7 +78,7 @@ export const tooMuchCost = (cost: number): StopReason => ({
   message: `The turn was stopped because its next model call would take its cost over ${cost}. Raise \`limits.cost\`, or ask for less at once.`,
 })
 
-/** The reason when nobody knows what the turn has cost. */
+/** The reason when the cost of the turn is unknown. */
 export const unknownCost = (model: string): StopReason => ({
   code: 'MAX_COST',
   message: `The turn was stopped because \`prices\` has no price for \`${model}\`, so that \`limits.cost\` cannot be checked. Add the price.`,

@@ -62,7 +62,7 @@ export class ConversationLog {
     this.state.beginBehind(upTo, trust)
   }
 
-  /** Gives a call its id: unique in the conversation, also where this turn did not read it. */
+  /** Gives a call its id: unique in the whole conversation, including the part that this turn did not read. */
   async claimId(given: string): Promise<string> {
     const { ids } = this.state
     if (this.#isWhole) return ids.claim(given)
@@ -108,7 +108,7 @@ export class ConversationLog {
   }
 }
 
-/** An entry as it is told: the store adds the decision to one that closes a gate, and the turn knows it too. */
+/** An entry as listeners receive it: the entry that closes a gate has the decision, which the store adds. */
 const toldEntry =
   (entries: readonly NewEntry[]) =>
   (fact: Fact, at: number): NewEntry => {

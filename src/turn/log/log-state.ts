@@ -58,7 +58,7 @@ export class LogState {
     }
   }
 
-  /** Begins behind an entry up to which the content has this trust. */
+  /** Begins after an entry; the content up to that entry has this trust. */
   beginBehind(seq: number, trust: TrustTier): void {
     this.#lower(trust, seq)
   }
@@ -302,8 +302,8 @@ const MODELS_OWN: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Whether an item of a response holds text that the model read from somebody else: a result, or something that no reader
- * knows, such as the list of an MCP server's tools or the output of a new hosted tool.
+ * Whether an item of a response holds text that a stranger may have written: a result, or a kind that no reader knows,
+ * such as the list of an MCP server's tools or the output of a new hosted tool.
  */
 export function isStrangers(item: HistoryItem): boolean {
   if (item.type === 'call') return item.result !== undefined

@@ -17,7 +17,7 @@ export async function showBackgroundResults({ log }: Turn): Promise<void> {
 }
 
 /**
- * Waits, after the model has answered, until the background calls have ended or somebody sends a message to the turn. Gives
+ * Waits, after the model has answered, until the background calls have ended or the turn receives a message. Gives
  * `more` when the model is to be asked again, and an end when the turn cannot end with its answer.
  */
 export async function awaitBackground(turn: Turn): Promise<'more' | DispatchEnd | undefined> {

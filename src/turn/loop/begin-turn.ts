@@ -72,7 +72,7 @@ type Unchecked<Name extends string> = { readonly [N in Name]?: unknown }
 const MAX_CONTEXT_BYTES = 64 * 1024
 const CONTEXT = { root: 'context', code: 'E_INVALID_TURN_INPUT' } as const
 
-/** A frozen copy: what is stored is what every handler sees. */
+/** A frozen copy: every handler sees the stored value. */
 function checkedContext(context: unknown): JsonValue {
   const copy = normalizeJson(context, CONTEXT)
   const { byteLength } = new TextEncoder().encode(JSON.stringify(copy))

@@ -25,7 +25,7 @@ const GROWTH = 1.125
 
 /**
  * Replaces the beginning of the history by a summary if the next request is too large. It is one commit: a crash leaves
- * the history as it was or as it is to be. Without a summary the turn continues as it is.
+ * the old history or the new one. Without a summary, the turn continues with the old history.
  */
 export async function compactHistory(turn: Turn): Promise<void> {
   const { settings, request, log, compaction } = turn
@@ -94,7 +94,7 @@ function isUnaffordable({ tally, settings }: Turn, { summarise }: Compaction, { 
   return tally.overspent({ tokens, cost }) !== undefined
 }
 
-/** Asks for a summary, with retries. Gives undefined if there is none: observers are told why. */
+/** Asks for a summary, with retries. Gives undefined after the last failure, and observers get the error. */
 async function ask(
   turn: Turn,
   { summarise }: Compaction,
@@ -104,7 +104,7 @@ async function ask(
   const { settings, ctx, events, output, interruption } = turn
   const { signal, watch } = interruption
   const request = {
-    // Instructions and tools are no part of what was said.
+    // Instructions and tools are not part of the dialogue.
     items: items.filter((item) => item.type !== 'message' || item.change === undefined),
     ...(previous !== undefined && { previous }),
     context: ctx.context,

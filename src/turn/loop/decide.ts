@@ -45,7 +45,7 @@ export async function decide(turn: Turn): Promise<Decided> {
       return { decision: await watch.orAborted(deciding), modelCall, streamId, trips }
     } catch (error) {
       await turn.log.commit(trips.failed(error))
-      // A response that broke off may go on at the provider. If that is not so, the next try asks anew.
+      // A response that broke off may continue at the provider. If it does not, the next try asks anew.
       kept = kept === undefined ? trips.kept : undefined
       if (attempt >= settings.retries || signal.aborted || !isTransient(error)) throw error
       const message = `The model call failed and is tried again: ${errorText(error)}`

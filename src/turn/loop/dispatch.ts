@@ -39,7 +39,7 @@ export async function dispatch(turn: Turn): Promise<DispatchEnd> {
     if (end === undefined) continue
     // A message that came while the model answered belongs to this turn.
     if (end.status === 'completed' && (await takeSteered(turn))) continue
-    // The turn does not end while background calls run: the model hears what they gave.
+    // The turn does not end while background calls run: the model reads their results.
     const waited = end.status === 'completed' ? await awaitBackground(turn) : undefined
     if (waited === 'more') continue
     if (waited !== undefined) return waited

@@ -48,7 +48,7 @@ export async function finishOpenCalls(
   return waits || hasWaiting(turn)
 }
 
-/** Whether somebody reported a call after it was given up. */
+/** Whether the report came after the call had settled. */
 const isLateReport = ({ log }: Turn, gate: Gate): boolean =>
   asksForResult(gate) && gate.state === 'answered' && log.state.shown.has(gate.toolCallId ?? '')
 

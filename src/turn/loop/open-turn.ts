@@ -62,7 +62,7 @@ export interface TurnPlace {
 export interface TurnSeed extends TurnPlace, TurnWishes {
   /** The turn around this one, when it runs inside a call. */
   readonly parent?: OuterTurn
-  /** What was given in this process as the results of calls that others execute, by gate. */
+  /** The results of external calls that this process received, by gate. */
   readonly outputs?: ReadonlyMap<string, unknown>
   /** What its first entry says of its input; the key of the conversation is given. If it throws, the turn does not start. */
   readonly startWith?: (key: Uint8Array, turn: Turn) => Promise<Pick<TurnStart, 'digest'>>

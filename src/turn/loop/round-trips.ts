@@ -26,7 +26,7 @@ import type { PreparedRequest } from '../request/turn-request.ts'
 import type { Turn } from './turn.ts'
 import { countedUsage } from './turn-tally.ts'
 
-/** What is known of one request to a model. */
+/** The known facts about one request to a model. */
 type Trip = {
   -readonly [Name in
     | 'startedAt'
@@ -116,7 +116,7 @@ export class RoundTrips {
       digests: { request: digest },
     }
     const stored = this.#turn.log.commit([{ kind: 'model-call', modelCall: inKeyOrder(modelCall) }])
-    // A store that fails now fails the commit of the response too, which tells it.
+    // A store that fails now also fails the commit of the response, which reports the error.
     void stored.catch(() => {})
   }
 
@@ -174,7 +174,7 @@ export class RoundTrips {
     return trips.map((trip, at) => {
       // The last one has given the response.
       const id = at === trips.length - 1 ? this.#call.id : `${this.#call.id}/${at + 1}`
-      // What was shed is told once.
+      // Only the first entry names the shed places.
       const { shed: _, ...rest } = prepared
       return { kind: 'model-call', modelCall: this.#entry(trip, id, at === 0 ? prepared : rest) }
     })

@@ -21,12 +21,12 @@ interface RunInput<S extends OutputSchema> {
   readonly message: string
   readonly attachments?: readonly Media[]
   /**
-   * The id of the turn, in a `conversation`: the same input under the same id runs once, whoever sends it how often. A new
-   * one unless given.
+   * The id of the turn, in a `conversation`: the same input under the same id runs once, however often it is sent and by
+   * any process. A new one unless given.
    */
   readonly turnId?: string
   /**
-   * What to do while another turn holds the conversation: `refuse` (the default), `queue` a turn of its own behind it, or
+   * What to do while another turn holds the conversation: `refuse` (the default), `queue` a turn of its own after it, or
    * `steer` the turn that runs with this message.
    */
   readonly whenBusy?: 'refuse' | 'queue' | 'steer'
@@ -76,7 +76,7 @@ export interface RegenerateInput<S extends OutputSchema = OutputSchema, Context 
   readonly undo?: boolean
   /** The id of the turn: the same input under the same id runs once. A new one unless given. */
   readonly turnId?: string
-  /** What to do while another turn holds the conversation: `refuse` (the default), or `queue` behind it. */
+  /** What to do while another turn holds the conversation: `refuse` (the default), or `queue` after it. */
   readonly whenBusy?: 'refuse' | 'queue'
   /** As for `run`; that of the turn that is taken back unless given. */
   readonly context?: Context

@@ -14,7 +14,7 @@ export class TurnTally {
   readonly startedAt: number
   /** What the turns that it continues have used. */
   readonly used: ChainUse
-  /** The model whose usage nobody can price, if there was one. */
+  /** A model that was used and has no price. */
   #unpriced: string | undefined
   /** Input of model calls that have not ended, here and in inner turns. */
   readonly #pending: Amount = { tokens: 0, cost: 0 }

@@ -13,17 +13,17 @@ import type { TurnTally } from './turn-tally.ts'
 
 /** Messages that wait for the turn that runs. */
 export class Steering {
-  /** Whether somebody may have sent some. */
+  /** Whether new messages may have come. */
   isAsked = false
   #wake = () => {}
 
-  /** Somebody may have sent some. */
+  /** Says that new messages may have come. */
   ask(): void {
     this.isAsked = true
     this.#wake()
   }
 
-  /** Resolves when somebody may have sent some. */
+  /** Resolves when new messages may have come. */
   asked(): Promise<void> {
     if (this.isAsked) return Promise.resolve()
     return new Promise((resolve) => {
@@ -57,7 +57,7 @@ export interface Turn extends CallScope {
     /** The end of its log. */
     readonly end: LogEnd
     readonly gates: readonly Gate[]
-    /** What was given in this process as the results of calls that others execute, by gate. */
+    /** The results of external calls that this process received, by gate. */
     readonly outputs?: ReadonlyMap<string, unknown> | undefined
     /** The turns that it continues, the first one first. */
     readonly chain: readonly string[]

@@ -44,7 +44,7 @@ export async function isNestedIn(
   return ((await store.conversation(conversation))?.length ?? 0) > 0 ? false : undefined
 }
 
-/** The conversation around a conversation of turns inside calls, or the conversation itself if there is none. */
+/** The outermost conversation around a sub-agent's conversation; for any other conversation, itself. */
 export async function outermostConversation(
   store: RunnerStore,
   conversation: string,

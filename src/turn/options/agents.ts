@@ -91,7 +91,7 @@ export function fixedAgents(agents: Agents): FixedAgents {
   }
 }
 
-/** Open calls are continued by name, whoever is active then: a name means one tool. */
+/** Open calls are continued by name, under any active agent: a name means one tool. */
 function add(all: ToolRegistry, tools: ToolRegistry, tool: Tool, agent: string): void {
   const known = all.get(tool.name)
   if (known !== undefined && known !== tool) {
@@ -103,7 +103,7 @@ function add(all: ToolRegistry, tools: ToolRegistry, tool: Tool, agent: string):
   if (!tools.has(tool.name)) tools.register(tool)
 }
 
-/** The active agent, by its stored name; the first one if there is none of that name. */
+/** The active agent, by its stored name; the first agent if that name is unknown. */
 export function activeAgent(
   agents: ReadonlyMap<string, Agent> | undefined,
   name: string | undefined,

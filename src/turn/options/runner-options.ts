@@ -95,7 +95,7 @@ export function runnerSettings(
     ([name, agent]) =>
       [name, { tools: fixedTools(agent), instructions: fixedText(agent) }] as const,
   )
-  // What can be wrong with a fixed list is found here, not in the first turn.
+  // Faults of a fixed list are found here, not in the first turn.
   const offers = several?.offers(fixed, new Map(given))
   return {
     ...own,

@@ -56,7 +56,7 @@ export async function readBack(
 /** The end of a log, and what its last summary says of what is before it. */
 interface LogTail {
   readonly summary: EntryOf<'summary'>
-  /** What stands behind the part that the summary covers, the summary itself included. */
+  /** The entries after the part that the summary covers, including the summary. */
   readonly entries: readonly Entry[]
   /** The messages before it that requests still show. */
   readonly kept: readonly { readonly message: Message; readonly seq: number }[]

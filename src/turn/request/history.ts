@@ -241,7 +241,7 @@ export class History {
     const before = this.#uncut
     if (before === undefined) return
     replace(this.#places, before.places)
-    // What has changed since is rendered again.
+    // Changed places are rendered again.
     replace(this.items, [])
     this.#changed.clear()
     this.handles.clear()
@@ -330,7 +330,7 @@ export class History {
   /** A record without an item, as in an imported conversation, gets its place where it settled. */
   #placeRecord(record: ToolCall): void {
     if (record.undoes !== undefined) {
-      // The model never sees the call of an undo, and is told only of one that may have changed something.
+      // The model never sees the call of an undo, and sees its result only if it may have changed something.
       if (!UNCHANGED.has(record.settlement)) this.#placeResult(record)
       return
     }

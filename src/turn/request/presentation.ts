@@ -77,8 +77,8 @@ export function presentationOf(key: Uint8Array, reading: Reading = {}): Presenta
 const MAX_SHOWN = 2_000
 
 /**
- * The note on the result of a call whose arguments a person edited. Without it, the model takes the result for an answer
- * to its own arguments.
+ * The note on the result of a call whose arguments a person edited. Without it, the model treats the result as an
+ * answer to its own arguments.
  */
 export function editNote({ editOf, args }: ToolCall): string | undefined {
   if (editOf === undefined) return undefined

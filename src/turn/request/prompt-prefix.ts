@@ -40,7 +40,7 @@ export class PromptPrefix {
   /** The last request that did not fail. */
   #kept: StoredPrefix | undefined
   readonly #checkpoints: Checkpoint[] = []
-  /** What has happened since the last request. */
+  /** The events since the last request. */
   readonly #causes = new Set<BreakCause>()
   readonly #theirGates = new Set<string>()
 
@@ -176,7 +176,7 @@ function digestOf(value: unknown): string {
   }
 }
 
-/** Tells of a break that nothing explains. */
+/** The warning about an unexplained break. */
 export const brokenText = ({ at }: Broken): string =>
   `\`${at}\` of this request, or something behind it, is not what it was in the request before, and none of the known causes explains it. The provider reads less from its cache. Look for text that is different each time, such as a date.`
 

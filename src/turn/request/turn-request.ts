@@ -44,7 +44,7 @@ interface RequestParts {
   readonly counts?: boolean
   /** What the last request in the log said before its history, for a model that takes changes at the end. */
   readonly toldBefore?: (now: OfferedPrompt) => Promise<ToldPrompt | undefined>
-  /** What of a change is stored; a change with secrets is not told. */
+  /** The stored part of a change; a change with secrets is not announced. */
   readonly scrub?: (change: JsonValue) => JsonValue
 }
 
@@ -81,7 +81,7 @@ export class TurnRequest {
   /** The texts of context that was dropped. */
   readonly #dropped = new Set<string>()
   readonly #facts: Fact[] = []
-  /** What was shed since the last entry about a request. */
+  /** The places that were shed since the last entry about a request. */
   readonly #shed = { handles: [] as string[], dropped: [] as number[] }
   #upTo = 0
   #report: BudgetReport | undefined
@@ -198,7 +198,7 @@ export class TurnRequest {
     return { tools, instructions: this.instructions, isShed }
   }
 
-  /** What the entry about this request says; what was shed is told once. */
+  /** The entry about this request. It names shed places once. */
   takePrepared(): PreparedRequest {
     const [handles, dropped] = [this.#shed.handles.splice(0), this.#shed.dropped.splice(0)]
     const context = this.#facts.flatMap((fact) =>
@@ -335,7 +335,7 @@ function reportData({ limit, fits, total, parts, groups }: BudgetReport): JsonOb
 const callIds = (item: HistoryItem | undefined): readonly string[] =>
   item?.type === 'call' || item?.type === 'openCall' ? [item.id] : []
 
-/** Providers take a change behind a message or a result, and not right after what the model said. */
+/** Providers accept a change after a message or a result, but not right after a response of the model. */
 const mayFollow = (last: HistoryItem | undefined): boolean =>
   last?.type === 'call'
     ? last.executedBy === 'runner'

@@ -10,7 +10,7 @@ import { NO_USAGE } from '../loop/turn-tally.ts'
 import type { RunnerSettings } from '../options/runner-options.ts'
 import { type StoredChain, storedChain, storedOutcome } from './stored-outcome.ts'
 
-/** Where turns run, and who hears of them. */
+/** Where turns run, and their listeners. */
 export interface SubmitScope {
   readonly settings: RunnerSettings
   readonly buses: Buses
@@ -70,7 +70,7 @@ const leftBehind = ({ turnId, text }: StoredChain, conversation: string): TurnOu
   ...{ text, toolCalls: [], usage: NO_USAGE, conversation, turnId, gates: [] },
 })
 
-/** The outcome for a caller who does not wait any longer. The turn itself goes on, unless it runs under this handle. */
+/** The outcome for a caller who does not wait any longer. The turn itself continues, unless it runs under this handle. */
 export const notWaited = ({ conversation, turnId }: TurnSeed): TurnOutcome => ({
   status: 'aborted',
   reason: { code: 'ABORTED', message: 'The turn was aborted by its signal.' },

@@ -30,7 +30,7 @@ export async function startTurn(
   return runTurn(settings, buses, { ...seed, ...start }, plan)
 }
 
-/** Continues a turn after a crash, and then starts what waits behind it and has no caller. */
+/** Continues a turn after a crash, and then starts the queued turns that have no caller. */
 export async function recoverTurn(scope: SubmitScope, seed: TurnSeed): Promise<TurnOutcome> {
   const outcome = await runTurn(scope.settings, scope.buses, seed, { way: 'recover' })
   if (outcome.status !== 'suspended') await startDeadRows(scope, seed)

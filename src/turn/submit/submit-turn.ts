@@ -209,7 +209,7 @@ export async function startLeftRows(
         ;({ status } = await runTurn(settings, buses, seed, plan))
       } catch (error) {
         if (isBobbinError(error, 'E_CONVERSATION_BUSY')) return at
-        // What cannot be asked again any more must not hold up those after it.
+        // A `regenerate` that is no longer possible must not block the turns after it.
         if (input.regenerate === undefined) throw error
         buses.observed.emit('error', { error, where: 'open' }, { turnId, conversation })
       }

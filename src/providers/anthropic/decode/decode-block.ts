@@ -16,7 +16,7 @@ export interface Reading {
   readonly key: ProviderKey
   /** Who runs the call of an id: a result must not settle a call of the other side. */
   readonly owners: Map<string, 'runner' | 'provider'>
-  /** Tells what thinking is bound to; only for a response to a known request. */
+  /** Gives the binding of thinking; only for a response to a known request. */
   readonly binder?: ReasoningBinder
 }
 

@@ -23,7 +23,7 @@ const IN_MESSAGE: Readonly<Record<MessageItem['role'], ReadonlySet<string>>> = {
   assistant: new Set(['text']),
   system: new Set(['text']),
 }
-/** What has a place of its own and must not come to stand in another. */
+/** Content that has its own place in a request and must not be sent elsewhere. */
 const PLACED: ReadonlySet<string> = new Set([...IN_RESULT, ...IN_MESSAGE.user])
 
 /** The blocks of a message. Blank texts are refused and say nothing. */

@@ -98,7 +98,7 @@ interface End {
 }
 const ends = new WeakMap<object, End>()
 
-/** Tells what the thinking of the response to a request is bound to. */
+/** Gives the binding of the thinking in the response to a request. */
 export function binderOf(body: object): ReasoningBinder | undefined {
   const known = ends.get(body)
   if (known !== undefined) return binderAt(known)
@@ -134,7 +134,7 @@ function placesOf(body: Conversation, bounds: ReadonlyMap<string, Bound>) {
 const isValid = (turn: Thinking): boolean =>
   turn.every(({ isIntact, after }, at) => isIntact && (at === 0 || after === turn[at - 1]?.id))
 
-/** The place of the thinking that was sent before this one; -1 if there was none, or if it is no longer valid. */
+/** The place of the previous thinking that was sent; -1 if this is the first, or if that is no longer valid. */
 function predecessor(turns: readonly Thinking[], at: number): number {
   const after = turns[at]?.[0]?.after
   if (after === undefined) return -1

@@ -20,7 +20,7 @@ export interface Reading {
   readonly key: ProviderKey
   /** The ids of calls that the provider runs: a result of the user's must not settle one. */
   readonly served: Set<string>
-  /** Tells what reasoning is bound to; only for a response to a known request. */
+  /** Gives the binding of reasoning; only for a response to a known request. */
   readonly binder?: ReasoningBinder
 }
 

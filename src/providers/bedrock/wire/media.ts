@@ -120,7 +120,7 @@ function sourceOf({ source }: MediaPart, owner: string | undefined): JsonObject 
 const isBase64 = (text: string) =>
   text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
 
-// A message holds few documents, but the names must be told apart.
+// A message holds few documents, but their names must be different.
 const NAME_MAX = 200
 const EXTENSION = /\.[a-z0-9]{1,8}$/i
 

@@ -59,7 +59,7 @@ interface Comparable {
 
 const read = new WeakMap<object, Comparable>()
 
-/** Tells what the reasoning of the response to a request is bound to. */
+/** Gives the binding of the reasoning in the response to a request. */
 export function binderFor(body: object): ReasoningBinder | undefined {
   return binderOf(read.get(body) ?? comparableBody(body))
 }

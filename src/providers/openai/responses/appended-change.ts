@@ -6,7 +6,7 @@ import type { HistoryItem } from '../../../records/history-item.ts'
 import { takesBreakpoints } from '../cache-breakpoints.ts'
 import { functionParam } from './request.ts'
 
-/** Changes as messages of the developer and as added tools, for OpenAI's own hosts. There is no word for a tool that is gone. */
+/** Changes as messages of the developer and as added tools, for OpenAI's own hosts. The API cannot say that a tool was removed. */
 export function appendsFor(api: string) {
   return ({ model, endpoint, appends }: AppendTarget): SayChange | undefined => {
     if (!(appends ?? isAt(endpoint, 'openai.com'))) return undefined

@@ -103,7 +103,7 @@ export class StepCollector {
     return this.#slots.filter((slot) => !isCut(slot)).map(stepOf)
   }
 
-  /** What was said so far: steps that ended, and the words of those that did not. */
+  /** The content so far: steps that ended, and the text of steps that did not. */
   said(): readonly JsonValue[] {
     const isWords = ({ type }: Slot) => type === 'model_output' || type === 'thought'
     return this.#slots.filter((slot) => slot.isStopped || isWords(slot)).map(stepOf)
@@ -193,7 +193,7 @@ function stepOf({ type, step, blocks, input, added }: Slot): JsonObject {
   return whole['signature'] === '' ? without(whole, 'signature') : whole
 }
 
-/** Adds the members of a delta. What comes in pieces is joined; a signature is not. */
+/** Adds the members of a delta. Joins a `result` that comes in pieces; other members are replaced. */
 function merged(before: JsonObject, delta: JsonObject): JsonObject {
   const entries = Object.entries(delta).map(([name, value]): [string, JsonValue] => {
     const earlier = before[name]

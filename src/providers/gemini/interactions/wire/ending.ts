@@ -48,7 +48,7 @@ export function endingOf(told: Told, items: readonly HistoryItem[], grounded: bo
   }
 }
 
-/** `queued` and `in_progress` are no end: the interaction runs in the background. */
+/** With `queued` and `in_progress`, the interaction has not ended: it runs in the background. */
 export function isOver(status: string | undefined): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }
@@ -69,8 +69,8 @@ function reasonOf({ status, token }: Told, items: readonly HistoryItem[]): Finis
 }
 
 /**
- * True when pages, files or tools of the provider stand behind a response. It sends the steps of a search after the text
- * that rests on them, so their place tells nothing about what a call has seen.
+ * True when a response uses pages, files or tools of the provider. It sends the steps of a search after the text
+ * that uses them, so their position does not show what a call has seen.
  */
 export function isGrounded(steps: readonly JsonValue[]): boolean {
   return steps.some((value) => {

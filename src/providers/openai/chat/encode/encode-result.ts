@@ -85,7 +85,7 @@ function encodeMedia(call: CallItem, context: EncodeContext): readonly UserPart[
     return [encoded]
   })
   if (parts.length === 0) return []
-  // The user's role is no place for a name that a stranger made up.
+  // Do not put a name that a stranger made up into the user's role.
   const name = fitName(call.tool, NAME_REFUSED, 64)
   return [textPart(`What \`${name}\` (${context.callId(call)}) gave:`), ...parts]
 }

@@ -55,7 +55,7 @@ export function decodeStream(dialect: ResponsesDialect, context: DecodeContext):
         return NOTHING
       case 'response.created':
         responseId = asText(asObject(event.response)?.['id'])
-        // Only a response in the background goes on without this connection.
+        // Only a response in the background continues without this connection.
         if (responseId && asObject(event.response)?.['background'] === true) {
           context.onKept?.(responseId)
         }

@@ -35,7 +35,7 @@ const IDS = { refused: /[^\x21-\x7e]/g, maxLength: ID_MAX, takesBack }
 const NAME_REFUSED = /[^a-zA-Z0-9_-]/g
 const NAME_MAX = 128
 
-/** Calls that must keep the id under which the provider stores them; others do so only behind their reasoning. */
+/** Calls that must keep the id under which the provider stores them; other calls keep it only after their reasoning. */
 const KEEPS_ID = new Set(['computer_call', 'local_shell_call'])
 
 /** The conversation as `input`, with the instructions that it brought along. */

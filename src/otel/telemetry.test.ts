@@ -227,10 +227,10 @@ describe('a turn that continues another', () => {
 
   it.each(['nonsense', '00-0-0-01', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, 7])(
     'does not believe %j in a log',
-    (stored) => {
+    async (stored) => {
       const sdk = traced()
       const begin = { conversation: 'c', turnId: 't', way: 'resume', isNested: false } as const
-      const turn = sdk.telemetry.turn(begin)
+      const turn = await sdk.telemetry.turn(begin)
       turn.continues(stored as string)
       turn.failed(new Error('over'))
       expect(sdk.span('invoke_agent').links).toEqual([])

@@ -1,10 +1,7 @@
-import { type Meter, type Tracer, trace } from '@opentelemetry/api'
+import type { Meter, Tracer } from '@opentelemetry/api'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { hasMethods } from '../core/options.ts'
-import type { Telemetry } from '../turn/events/telemetry.ts'
-import { measuring } from './instruments.ts'
-import { SCOPE } from './scope.ts'
-import { TurnSpan } from './turn-span.ts'
+import type { Telemetry, TurnBegin, TurnTrace } from '../turn/events/telemetry.ts'
 
 /** The options of `telemetry`. */
 export interface TelemetryOptions {
@@ -25,8 +22,8 @@ export interface TelemetryOptions {
  */
 export function telemetry(options: TelemetryOptions = {}): Telemetry {
   requireOptions('telemetry', options, ['tracer', 'meter', 'content'])
-  const { tracer = trace.getTracer(SCOPE), meter, content = false } = options
-  if (!hasMethods('startSpan')(tracer)) {
+  const { tracer, meter, content = false } = options
+  if (tracer !== undefined && !hasMethods('startSpan')(tracer)) {
     throw wrongInput('telemetry', 'tracer', "must be a tracer, such as `trace.getTracer('app')`")
   }
   if (meter !== undefined && !hasMethods('createHistogram', 'createCounter')(meter)) {
@@ -35,6 +32,14 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
   if (typeof content !== 'boolean') {
     throw wrongInput('telemetry', 'content', 'must be true, or be left out')
   }
-  const tracing = { tracer, measure: measuring(meter), content }
-  return { turn: (begin) => new TurnSpan(tracing, begin) }
+  let loading: Promise<(begin: TurnBegin) => TurnTrace> | undefined
+  // Loading OpenTelemetry takes a while: the first turn does it.
+  const load = async () => (await import('./turn-tracing.ts')).turnTracing(tracer, meter, content)
+  return {
+    async turn(begin) {
+      loading ??= load()
+      const trace = await loading
+      return trace(begin)
+    },
+  }
 }

@@ -8,7 +8,7 @@ import type { TurnOutcome } from '../limits/outcome.ts'
 /** Traces the turns of a runner. `telemetry()` of `bobbin-adk/otel` makes one. None of its functions throws. */
 export interface Telemetry {
   /** A turn begins. */
-  turn(begin: TurnBegin): TurnTrace
+  turn(begin: TurnBegin): TurnTrace | Promise<TurnTrace>
 }
 
 /** What is known of a turn when it begins. */

@@ -50,8 +50,9 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   const { conversation, turnId, parent } = seed
   const isNested = parent !== undefined
-  const trace = settings.telemetry?.turn({ conversation, turnId, way: plan.way, isNested })
-  if (trace === undefined) return runOpened(settings, buses, seed, plan)
+  const { telemetry } = settings
+  if (telemetry === undefined) return runOpened(settings, buses, seed, plan)
+  const trace = await telemetry.turn({ conversation, turnId, way: plan.way, isNested })
   try {
     const outcome = await trace.within(() => runOpened(settings, buses, { ...seed, trace }, plan))
     trace.ended(outcome)

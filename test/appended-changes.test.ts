@@ -261,6 +261,17 @@ describe('changed tools and instructions over openai-responses', () => {
   })
 })
 
+describe('a tool that comes and goes over openai-responses', () => {
+  it.each(['Be brief.', 'Be long.'])('is the cause of a break, with %s', async (instructions) => {
+    const { store } = await play('openai-responses', [
+      FIRST,
+      { tools: [look, other], instructions },
+      { tools: [look], instructions },
+    ])
+    expect(await causesIn(store)).toEqual([['tools']])
+  })
+})
+
 describe('changed tools and instructions over bedrock-converse', () => {
   it('are appended if they are instructions', async () => {
     const { bodies, store } = await play('bedrock-converse', [

@@ -25,8 +25,9 @@ const TAKEN_OUT: readonly BreakCause[] = ['budget', 'compaction', 'rewind', 'han
 const EXPLAINS = {
   model: ['model'],
   tools: [...TAKEN_OUT, 'handle', 'tools'],
-  instructions: [...TAKEN_OUT, 'instructions'],
-  history: [...TAKEN_OUT, 'edit', 'instructions'],
+  // A tool that cannot be taken back at the end lets the request begin anew, with all that was appended before.
+  instructions: [...TAKEN_OUT, 'instructions', 'tools'],
+  history: [...TAKEN_OUT, 'edit', 'instructions', 'tools'],
 } as const satisfies Record<string, readonly BreakCause[]>
 
 /**

@@ -85,6 +85,29 @@ describe('bobbin usage', () => {
     expect(lines.at(-1)).toMatch(/^in sub-agents +1,000 +100 +50 +10 +0 +/)
   })
 
+  it('counts what a fork has taken over in its origin only', async () => {
+    const store = sqliteStore(join(cwd, 'agent.db'))
+    await store.fork('shop', { to: 'other shop' })
+    await store.close()
+    const all = await json()
+    expect(all.map(({ conversation }) => conversation)).not.toContain('other shop')
+    expect(await json('other shop')).toMatchObject([{ modelCalls: 2 }, { modelCalls: 2 }])
+  })
+
+  it('counts a response in flight once', async () => {
+    const store = sqliteStore(join(cwd, 'kept.db'))
+    const { epoch } = await store.acquire('c', { owner: 'test' })
+    const call = { iteration: 1, digests: {} }
+    const entries = [
+      { id: '1/kept/1', continuation: 'resp_1', ...call },
+      { id: '1', usage: used(10, 1), ...call },
+    ].map((data) => ({ kind: 'model-call', turnId: 't', data }) as const)
+    await store.append('c', epoch, entries)
+    await store.close()
+    const { stdout } = await cli(['usage', '--json', '--store', 'kept.db'], { cwd })
+    expect(JSON.parse(stdout)).toMatchObject({ modelCalls: 1, inputTokens: 10 })
+  })
+
   it('says that there is nothing, and refuses what it does not know', async () => {
     const store = sqliteStore(join(cwd, 'empty.db'))
     const { epoch } = await store.acquire('empty', { owner: 'test' })

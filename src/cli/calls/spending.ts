@@ -1,5 +1,5 @@
 import type { Entry, StoredUsage } from '../../store/entry.ts'
-import type { Store } from '../../store/store.ts'
+import type { ConversationInfo, Store } from '../../store/store.ts'
 
 /** What model calls took. `inputTokens` include those that a cache gave or was given. */
 export interface Spending {
@@ -43,10 +43,18 @@ export function plus(a: Spending, b: Spending): Spending {
 
 const sum = (a = 0, b = 0) => a + b
 
-/** What the model calls of a conversation took, summaries included, without those of its sub-agents. */
-export async function spendingOf(store: Store, conversation: string): Promise<Spending> {
+/**
+ * What the model calls of a conversation took, summaries included, without those of its sub-agents, and in a fork without
+ * those that its origin made.
+ */
+export async function spendingOf(
+  store: Store,
+  { id, origin }: Pick<ConversationInfo, 'id' | 'origin'>,
+): Promise<Spending> {
   let total = NOTHING_SPENT
-  for await (const entry of spendings(store, conversation)) total = plus(total, spentIn(entry))
+  for await (const entry of spendings(store, id)) {
+    if (entry.seq > (origin?.length ?? 0)) total = plus(total, spentIn(entry))
+  }
   return total
 }
 
@@ -101,6 +109,8 @@ async function* entriesOf(
 
 function spentIn(entry: Entry): Spending {
   if (entry.kind !== 'model-call' && entry.kind !== 'summary') return NOTHING_SPENT
+  // A response in flight has an entry of its own when it has come.
+  if (entry.kind === 'model-call' && entry.data.continuation !== undefined) return NOTHING_SPENT
   const { usage, cost } = entry.data
   const isFailed = entry.kind === 'model-call' && entry.data.error !== undefined
   return { ...counted(usage, cost), modelCalls: 1, failed: isFailed ? 1 : 0 }

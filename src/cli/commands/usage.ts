@@ -40,9 +40,9 @@ interface Row extends Spending {
 
 async function* ofStore(store: Store): AsyncGenerator<Row> {
   const order = { orderBy: 'updatedAt', descending: true } as const
-  for await (const { id } of eachConversation(store, order)) {
-    const spending = await spendingOf(store, id)
-    if (spending.modelCalls > 0) yield { conversation: id, ...spending }
+  for await (const info of eachConversation(store, order)) {
+    const spending = await spendingOf(store, info)
+    if (spending.modelCalls > 0) yield { conversation: info.id, ...spending }
   }
 }
 

@@ -215,9 +215,10 @@ export interface ConversationInfo {
   /** Who holds it, while the lease runs. */
   readonly holder?: {
     readonly owner: string
-    readonly expiresAt: number /** The active agent, where a runner with several agents has used it. */
-    readonly agent?: string
+    readonly expiresAt: number
   }
+  /** The active agent, where a runner with several agents has used it. */
+  readonly agent?: string
   /** The seal of the last turn that ended: keep it elsewhere, and `verify` sees lost turns too. */
   readonly seal?: string
   /** What `setMeta` said about it; absent if nothing. */

@@ -1,4 +1,7 @@
-import { CALL_NOTE, type Entry, TAINT } from '../entry.ts'
+import { CALL_NOTE, type Entry, HAND_OVER_NOTE, TAINT } from '../entry.ts'
+
+/** Notes about what stands before them: without one, a call has handed over and the other agent is not active. */
+const SAME_COMMIT: ReadonlySet<string> = new Set([CALL_NOTE, TAINT, HAND_OVER_NOTE])
 
 /** Follows a log, and knows after which entries it may be cut: no call and no gate is open there, and no response is split. */
 export class ForkCut {
@@ -19,7 +22,8 @@ export class ForkCut {
 
   /** Whether an entry says more about the response before it. */
   #belongs(entry: Entry): boolean {
-    if (entry.kind === 'note') return entry.data.code === CALL_NOTE || entry.data.code === TAINT
+    if (entry.kind === 'note') return SAME_COMMIT.has(entry.data.code)
+    if (entry.kind === 'intent' && this.#settled.has(entry.data.id)) return true
     const response = responseOf(entry)
     return response !== undefined && this.#responses.has(response)
   }

@@ -222,6 +222,23 @@ describe('hand_over', () => {
     }
   })
 
+  it('is never cut in two by a fork', async () => {
+    const store = memoryStore()
+    const script = [[handOver('billing')], [{ text: 'one' }]]
+    await desk(store, script).runner.run({ conversation: 'c', message: 'hi' })
+    const { length = 0 } = (await store.conversation('c')) ?? {}
+    for (let seq = 0; seq <= length; seq++) {
+      const { id } = await store.fork('c', { after: { position: `${seq}.0` } })
+      const agent = (await store.conversation(id))?.agent
+      const { entries } = await store.find({ conversation: id, kind: 'settlement' })
+      const begun = (await store.find({ conversation: id, kind: 'turn-start' })).entries.length > 0
+      expect([seq, agent]).toEqual([
+        seq,
+        entries.length > 0 ? 'billing' : begun ? 'triage' : undefined,
+      ])
+    }
+  })
+
   it('is known where a summary covers the beginning of the turn', async () => {
     const store = memoryStore()
     const look = sampleTool('look', () => 'word '.repeat(200), { trust: 'first-party' })

@@ -110,7 +110,7 @@ const DEATHS: readonly (readonly [string, () => Promise<void>])[] = [
 ]
 
 /** One conversation: a turn of some kind, its gates approved. */
-async function live(i: number): Promise<string> {
+async function live(i: number): Promise<{ status: string; why: string }> {
   const conversation = `chaos-${i}`
   const what = ['charge', 'both', 'pay', 'nest', 'charge'][i % 5] ?? 'look'
   // A charge of more than 200 ms gives a result for the bucket.
@@ -124,7 +124,8 @@ async function live(i: number): Promise<string> {
       return client.recover({ conversation })
     })
   }
-  return outcome.status
+  const { status, reason, text } = outcome
+  return { status, why: `${JSON.stringify(reason)} ${text}` }
 }
 
 describe('three workers, three engines, a database and a bucket that die at random', () => {
@@ -141,11 +142,13 @@ describe('three workers, three engines, a database and a bucket that die at rand
       }
     })()
     const ends = new Map<string, number>()
+    const odd: string[] = []
     let next = 0
     const runner = async () => {
       for (let i = next++; i < TURNS; i = next++) {
-        const status = await live(i)
+        const { status, why } = await live(i)
         ends.set(status, (ends.get(status) ?? 0) + 1)
+        if (status !== 'completed') odd.push(`turn ${i}: ${why}`)
         // Spread over the time in which parts die.
         await pause(Math.max(0, (SECONDS * 1000 * AT_ONCE) / TURNS - 1500))
       }
@@ -154,7 +157,7 @@ describe('three workers, three engines, a database and a bucket that die at rand
     over.abort()
     await killing
     expect(deaths.size).toBeGreaterThan(3)
-    expect(ends).toEqual(new Map([['completed', TURNS]]))
+    expect({ ends: [...ends], odd }).toEqual({ ends: [['completed', TURNS]], odd: [] })
 
     const twice = [...effects.done].filter(([name, n]) => !name.startsWith('look/') && n > 1)
     expect(twice).toEqual([])

@@ -10,7 +10,7 @@ import { command, type Values } from '../command/command.ts'
 import { findConversation } from '../command/find-record.ts'
 import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
-import { gateLine, personAt } from '../run/approval-prompt.ts'
+import { gateLine, personAt, questionLines } from '../run/approval-prompt.ts'
 import { coverText, grantFor, mayGrant } from '../run/grant-text.ts'
 import { nameText, oneLine } from '../terminal/call-text.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
@@ -144,9 +144,7 @@ async function listGates(
     const place = `${nameText(gate.conversation)}  ${gate.kind}, ${gate.state}, until ${until}`
     screen.line(`${paint.bold(nameText(gate.id))}  ${place}`)
     screen.line(`  ${oneLine(gateLine(gate, paint), SHOWN)}`)
-    for (const text of [gate.message, gate.url, gate.schema && JSON.stringify(gate.schema)]) {
-      if (text !== undefined) screen.line(`  ${oneLine(text, SHOWN)}`)
-    }
+    for (const text of questionLines(gate)) screen.line(`  ${oneLine(text, SHOWN)}`)
     screen.line(`  ${paint.dim(gate.why)}`)
   }
   if (isEmpty && values.json !== true) io.stderr.write('Nothing waits for a decision.\n')

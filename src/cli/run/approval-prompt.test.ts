@@ -72,6 +72,8 @@ describe('the approval prompt', () => {
     const visit = { ...base, kind: 'link', message: 'Sign in.', url: 'https://a.example/' } as const
     const link = await ask(visit, 'y', 'd')
     expect(link.screen).toContain('https://a.example/')
+    const disguised = { ...visit, url: 'https://bank.example@evil.example:8443/' }
+    expect((await ask(disguised, 'n')).screen).toContain('opens evil.example:8443\n')
     expect(link.decision).toEqual({ gate: 'g', digest: 'd', decidedBy: 'ann', done: true })
     expect((await ask(visit, 'n')).decision).toMatchObject({ approve: false })
   })

@@ -98,13 +98,17 @@ export function approvalPrompt(io: Io, paint: Paint, hasSubject = false): Decide
 }
 
 /** What a gate asks for beside a verdict. All of it is text of others. */
-function questionLines({ message, schema, url }: Gate): readonly string[] {
+export function questionLines({ message, schema, url }: Gate): readonly string[] {
   return [
     ...(message === undefined ? [] : [visibleText(message)]),
     ...(schema === undefined ? [] : [visibleText(JSON.stringify(schema))]),
-    ...(url === undefined ? [] : [visibleText(url)]),
+    ...(url === undefined ? [] : [visibleText(url), hostLine(url)]),
   ]
 }
+
+/** Where a browser goes: the name before an `@` is not the host. */
+const hostLine = (url: string): string =>
+  `opens ${visibleText(URL.canParse(url) ? new URL(url).host : 'no page')}`
 
 /** Answers every gate the same way, for scripts that say so. A question that needs more than a yes stays open. */
 export function fixedAnswer(approve: boolean, io: Io): Decide {

@@ -1,5 +1,5 @@
 // The order desk of a shop: tools over made-up orders, and the model that decides about them.
-import { Tool } from 'bobbin-adk'
+import { inputRequired, linkRequired, Tool } from 'bobbin-adk'
 import { z } from 'zod'
 import { offlineModel } from './offline-model.mjs'
 
@@ -56,7 +56,28 @@ export function chatTools({ stepMs }) {
       return { order, euros, note, receipt: idempotencyKey.slice(0, 8) }
     },
   })
-  return [findOrders, checkStock, refund]
+  const slot = /** @type {const} */ ({
+    type: 'object',
+    properties: {
+      day: { enum: ['Monday', 'Tuesday'], description: 'Which day?' },
+      hour: { type: 'integer', minimum: 8, maximum: 18, description: 'Which hour?' },
+    },
+    required: ['day', 'hour'],
+    additionalProperties: false,
+  })
+  const bookPickup = new Tool({
+    name: 'book_pickup',
+    description: 'Books a time at which a parcel is collected. It asks the customer for the time.',
+    inputSchema: z.object({ order: z.number() }),
+    effect: 'idempotent',
+    handler: ({ order }, { input }) => {
+      if (input === undefined) return inputRequired({ message: 'When are you in?', schema: slot })
+      const url = 'https://carrier.example/sign-in'
+      if (!('done' in input)) return linkRequired({ message: 'Sign in.', url, state: input.value })
+      return { order, ...Object(input.state) }
+    },
+  })
+  return [findOrders, checkStock, refund, bookPickup]
 }
 
 /**

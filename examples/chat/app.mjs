@@ -1,4 +1,4 @@
-// The server of the chat: turns for `useChat`, reconnects, decisions with edited arguments, and stop.
+// The server of the chat: turns for `useChat`, reconnects, decisions, and stop.
 import { isBobbinError, TurnRunner } from 'bobbin-adk'
 import {
   approvalsOf,
@@ -55,11 +55,12 @@ export function chatApp({ store, model, tools, instructions }) {
   // #endregion reload
 
   // #region decide
-  // A decision with other arguments. The page follows the turn with the route above.
+  // A decision with other arguments, or the answer to what a tool asks. The page follows the turn with the route above.
   app.post('/api/chat/:id/decide', async (c) => {
-    const { gate, digest, args } = await c.req.json()
+    const { gate, digest, approve, args, value, done } = await c.req.json()
     const conversation = c.req.param('id')
-    const decision = { gate, digest, args, approve: true, decidedBy }
+    // Only these members: a page gives no grants.
+    const decision = { gate, digest, approve, args, value, done, decidedBy }
     const handle = runner.resume({ conversation, decisions: [decision] })
     // The turn has begun with its first event; decisions that are refused are thrown here.
     for await (const _ of handle) break

@@ -35,6 +35,13 @@ const RULES = [
     ],
   ],
   [
+    /collect/i,
+    [
+      { text: 'I book that.', calls: [{ tool: 'book_pickup', args: { order: 4003 } }] },
+      { text: 'The parcel will be collected.' },
+    ],
+  ],
+  [
     /moon/i,
     [
       { text: 'I check.', calls: [{ tool: 'check_stock', args: { item: 'Moon lamp' } }] },

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBrowser, findBrowser } from '../../scripts/ensure-browser.mjs'
 import { ensureBuilt } from '../../scripts/ensure-built.mjs'
 import { inRoot } from '../../scripts/project.mjs'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import type { Store } from '../../src/store/store.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { embeddedServer } from '../postgres/embedded-server.ts'
@@ -169,6 +170,33 @@ describe('examples/chat', () => {
       [35, 'ok'],
       [35, 'denied'],
     ])
+    await store.close()
+  })
+
+  it('asks what a tool asks: a form for its schema, then a link with its host', async () => {
+    const path = join(folder, 'questions.db')
+    const [url = ''] = await startChat({ CHAT_DB: path })
+    const { page, errors } = await openPage(url)
+    await say(page, 'Please collect the lamp.')
+    await page.locator('dialog select[name=day]').selectOption('Tuesday')
+    await page.fill('dialog input[name=hour]', '3')
+    await page.click('.approve')
+    await see(page, /does not fit the schema/)
+    await page.fill('dialog input[name=hour]', '9')
+    await page.click('.approve')
+    await page.locator('dialog .link').waitFor({ timeout: 30_000 })
+    // The question is still there when the page is loaded again.
+    await page.reload()
+    const link = page.locator('dialog .link')
+    await link.waitFor()
+    expect(await link.innerText()).toBe('https://carrier.example/sign-in opens carrier.example')
+    await page.click('.approve')
+    await see(page, 'The parcel will be collected.')
+    expect(await calls(page)).toEqual(['book_pickup done'])
+    expect(errors).toEqual([])
+    const store = sqliteStore(path)
+    const { entries } = await store.find({ kind: 'settlement', tool: 'book_pickup' })
+    expect(entries.map(({ entry }) => (entry.data as JsonObject)['settlement'])).toEqual(['ok'])
     await store.close()
   })
 

@@ -7,6 +7,7 @@ import {
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { ApprovalDialog, type OpenGate } from './approval.tsx'
 import { Message } from './message.tsx'
+import { type OpenQuestion, QuestionDialog } from './question.tsx'
 
 interface ChatProps {
   readonly id: string
@@ -29,6 +30,7 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
   const end = useRef<HTMLDivElement>(null)
   const isBusy = status === 'submitted' || status === 'streaming'
   const gate = isBusy ? undefined : openGate(messages)
+  const question = isBusy || gate ? undefined : openQuestion(messages)
 
   useEffect(() => {
     end.current?.scrollIntoView({ block: 'end' })
@@ -51,8 +53,8 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
     await chat.regenerate()
     await reload()
   }
-  const approveEdited = async (open: OpenGate, args: unknown) => {
-    const body = JSON.stringify({ gate: open.id, digest: open.digest, args })
+  const decide = async (open: Pick<OpenGate, 'id' | 'digest'>, answer: object) => {
+    const body = JSON.stringify({ gate: open.id, digest: open.digest, ...answer })
     const headers = { 'content-type': 'application/json' }
     const reply = await fetch(`/api/chat/${id}/decide`, { method: 'POST', headers, body })
     if (!reply.ok) return ((await reply.json()) as { message: string }).message
@@ -82,7 +84,7 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
         {messages.map((message) => (
           <Message key={message.id} message={message} />
         ))}
-        {!isBusy && !gate && messages.at(-1)?.role === 'assistant' && (
+        {!isBusy && !gate && !question && messages.at(-1)?.role === 'assistant' && (
           <button type="button" className="again" onClick={() => void again()}>
             Ask again
           </button>
@@ -116,7 +118,14 @@ export function Chat({ id, messages: first, onChange }: ChatProps) {
           onAnswer={(approved, reason) =>
             void addToolApprovalResponse({ id: gate.id, approved, ...(reason && { reason }) })
           }
-          onEdited={(args) => approveEdited(gate, args)}
+          onEdited={(args) => decide(gate, { approve: true, args })}
+        />
+      )}
+      {question && (
+        <QuestionDialog
+          key={question.id}
+          gate={question}
+          onAnswer={(answer) => decide(question, answer)}
         />
       )}
     </main>
@@ -130,6 +139,16 @@ function openGate(messages: readonly UIMessage[]): OpenGate | undefined {
     if (part.type !== 'dynamic-tool' || part.state !== 'approval-requested') continue
     const gate = parts.find((one) => one.type === 'data-gate' && one.id === part.approval.id)
     if (gate && 'data' in gate) return gate.data as OpenGate
+  }
+  return undefined
+}
+
+/** The first question of a tool that nobody has answered. */
+function openQuestion(messages: readonly UIMessage[]): OpenQuestion | undefined {
+  for (const part of messages.at(-1)?.parts ?? []) {
+    if (part.type !== 'data-gate' || !('data' in part)) continue
+    const gate = part.data as OpenQuestion
+    if (gate.state === 'pending' && (gate.kind === 'input' || gate.kind === 'link')) return gate
   }
   return undefined
 }

@@ -110,6 +110,8 @@ describe('telemetry', () => {
     for await (const { kind, data } of store.entries('c')) {
       if (kind === 'turn-start') expect(data).not.toHaveProperty('trace')
     }
+    const begin = { conversation: 'c', turnId: 't', way: 'run', isNested: false } as const
+    expect(await telemetry().turn(begin)).toBeUndefined()
   })
 
   it('does not end a turn when the SDK throws', async () => {

@@ -1,4 +1,4 @@
-import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
+import { type Attributes, createNoopMeter, type Meter, metrics } from '@opentelemetry/api'
 import { ATTRIBUTE, METRIC } from './conventions.ts'
 import { safely } from './safely.ts'
 import { SCOPE } from './scope.ts'
@@ -7,6 +7,10 @@ import { SCOPE } from './scope.ts'
 export type Measure = (metric: keyof typeof METRIC, value: number, attributes: Attributes) => void
 
 type Instruments = Readonly<Record<keyof typeof METRIC, (value: number, about: Attributes) => void>>
+
+/** Whether anybody measures. */
+export const isMeasured = (given: Meter | undefined): boolean =>
+  safely(() => (given ?? metrics.getMeter(SCOPE)) !== createNoopMeter()) ?? false
 
 /** Measures with the meter that is given, or with that of the SDK which is registered when a value comes. */
 export function measuring(given: Meter | undefined): Measure {

@@ -49,6 +49,11 @@ export class OpenSpan {
     return safely(() => this.#span.isRecording()) ?? false
   }
 
+  /** False without an SDK, and without a span around it. */
+  get isKnown(): boolean {
+    return isSpanContextValid(this.#span.spanContext())
+  }
+
   get isOver(): boolean {
     return this.#seconds !== undefined
   }

@@ -231,8 +231,8 @@ describe('a turn that continues another', () => {
       const sdk = traced()
       const begin = { conversation: 'c', turnId: 't', way: 'resume', isNested: false } as const
       const turn = await sdk.telemetry.turn(begin)
-      turn.continues(stored as string)
-      turn.failed(new Error('over'))
+      turn?.continues(stored as string)
+      turn?.failed(new Error('over'))
       expect(sdk.span('invoke_agent').links).toEqual([])
     },
   )

@@ -32,7 +32,7 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
   if (typeof content !== 'boolean') {
     throw wrongInput('telemetry', 'content', 'must be true, or be left out')
   }
-  let loading: Promise<(begin: TurnBegin) => TurnTrace> | undefined
+  let loading: Promise<(begin: TurnBegin) => TurnTrace | undefined> | undefined
   // Loading OpenTelemetry takes a while: the first turn does it.
   const load = async () => (await import('./turn-tracing.ts')).turnTracing(tracer, meter, content)
   return {

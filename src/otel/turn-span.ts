@@ -49,6 +49,11 @@ export class TurnSpan implements TurnTrace {
     })
   }
 
+  /** False when nobody would hear of it. */
+  get isKnown(): boolean {
+    return this.#span.isKnown
+  }
+
   get name(): string | undefined {
     return this.#span.traceparent
   }

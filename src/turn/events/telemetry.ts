@@ -7,8 +7,8 @@ import type { TurnOutcome } from '../limits/outcome.ts'
 
 /** Traces the turns of a runner. `telemetry()` of `bobbin-adk/otel` makes one. None of its functions throws. */
 export interface Telemetry {
-  /** A turn begins. */
-  turn(begin: TurnBegin): TurnTrace | Promise<TurnTrace>
+  /** A turn begins. Gives nothing when nobody traces. */
+  turn(begin: TurnBegin): TurnTrace | undefined | Promise<TurnTrace | undefined>
 }
 
 /** What is known of a turn when it begins. */

@@ -51,8 +51,9 @@ export async function runTurn(
   const { conversation, turnId, parent } = seed
   const isNested = parent !== undefined
   const { telemetry } = settings
-  if (telemetry === undefined) return runOpened(settings, buses, seed, plan)
-  const trace = await telemetry.turn({ conversation, turnId, way: plan.way, isNested })
+  const trace =
+    telemetry && (await telemetry.turn({ conversation, turnId, way: plan.way, isNested }))
+  if (trace === undefined) return runOpened(settings, buses, seed, plan)
   try {
     const outcome = await trace.within(() => runOpened(settings, buses, { ...seed, trace }, plan))
     trace.ended(outcome)

@@ -1,4 +1,4 @@
-// Another answer to the same question, and another question in its place. What was taken back stays in the log.
+// Another answer to the same question, and another question in its place. The log keeps what was taken back.
 import assert from 'node:assert/strict'
 import { isBobbinError, memoryStore, Tool, TurnRunner } from 'bobbin-adk'
 import { scriptedModel } from 'bobbin-adk/testing'

@@ -1,4 +1,4 @@
-// A handler needs a person to sign in elsewhere. The process ends; another process hears that it is done, and the handler runs again.
+// A handler needs a person to sign in elsewhere. The process ends; another process receives the answer, and the handler runs again.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// A call is taken back in a later process: a record of its own, which the model hears of in the next turn.
+// A call is taken back in a later process: a record of its own, which the model reads in the next turn.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

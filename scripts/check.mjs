@@ -28,7 +28,7 @@ const built = ensureBuilt()
 const packed = built.then(pack)
 
 /**
- * A check that reads dist/. It cannot say anything when there is none.
+ * A check that reads dist/. It fails if the build failed.
  *
  * @param {Step['run']} run
  * @returns {Step['run']}

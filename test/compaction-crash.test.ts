@@ -23,7 +23,7 @@ async function dead(at: number) {
 }
 
 describe('a process that dies while it compacts', () => {
-  it('leaves the history as it was or as it was to be, at every step', async () => {
+  it('leaves the old history or the new one, at every step', async () => {
     const { passed } = await dead(Number.POSITIVE_INFINITY)
     const points = passed.filter((point) => point === 'after append summary')
     expect(points.length).toBeGreaterThan(2)

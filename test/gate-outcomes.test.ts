@@ -13,7 +13,7 @@ import type { MayDecide } from '../src/turn/gates/may-decide.ts'
 import { subAgent } from '../src/turn/nested/sub-agent.ts'
 import { TurnRunner } from '../src/turn/turn-runner.ts'
 
-// The table `What becomes of a gate` in docs/guide/approvals.md: every kind in every situation.
+// The table `How a gate ends` in docs/guide/approvals.md: every kind in every situation.
 
 const SEAT = {
   type: 'object',

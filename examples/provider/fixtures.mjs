@@ -75,7 +75,7 @@ export const fixtures = [
     events: [...events, { end: 'cut' }],
   },
   {
-    title: 'a turn that nobody knows',
+    title: 'a turn of an unknown kind',
     api: 'parley',
     kind: 'history',
     covers: [],

@@ -166,7 +166,7 @@ function encodeGroup(group, context) {
 // #endregion encode
 
 // #region validate
-/** The one rule of this provider: the results of a turn stand right behind it. */
+/** The one rule of this provider: the results of a turn come right after it. */
 function validate(payload) {
   const talk = Array.isArray(payload) ? payload : fields(payload).talk
   return list(talk).flatMap((turn, at, turns) => {

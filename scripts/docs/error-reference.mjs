@@ -72,7 +72,7 @@ function declared() {
   })
 }
 
-/** @param {number} offset of a declaration behind its `export` */
+/** @param {number} offset of a declaration after its `export` */
 function commentAt(offset) {
   return commentBefore(SOURCE, offset - 'export '.length).replaceAll(/\s+/g, ' ')
 }

@@ -14,7 +14,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
     'its tool asks a person for input: answer with a `value` that fits `schema`, or decline with `approve: false`.',
   link: 'its tool asks a person to open a link: open it, do there what it is for and then answer `done: true`, or decline with `approve: false`.',
   result:
-    'its tool is external, so that somebody else executes it: answer with its `result`, with an `error`, or decline with `approve: false`.',
+    'its tool is external, so the runner does not execute it: answer with its `result`, with an `error`, or decline with `approve: false`.',
 }
 
 const APPROVAL = 'the provider asks for an approval: approve or deny it.'

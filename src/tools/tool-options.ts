@@ -162,17 +162,20 @@ export function refuseContradictions({
   handler,
 }: v.InferOutput<typeof toolOptionsSchema>): void {
   if (background && exclusive) {
-    throw invalidTool('background', 'cannot stand beside `exclusive`: the turn continues meanwhile')
+    throw invalidTool('background', 'must be absent with `exclusive`: the turn continues meanwhile')
   }
   if (!external) {
     if (handler === undefined) throw invalidTool('handler', HANDLER)
     return
   }
   if (background) {
-    throw invalidTool('background', 'cannot stand beside `external`: no handler runs here')
+    throw invalidTool('background', 'must be absent with `external`: no handler runs here')
   }
   if (handler !== undefined) {
-    throw invalidTool('handler', 'cannot stand beside `external`: somebody else executes the call')
+    throw invalidTool(
+      'handler',
+      'must be absent with `external`: the runner does not execute the call',
+    )
   }
 }
 

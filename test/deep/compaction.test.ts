@@ -27,7 +27,7 @@ describe('a conversation of 500 turns with summaries', () => {
 })
 
 describe('a process that is killed while it compacts', () => {
-  it('leaves the history as it was or as it was to be, at every step', async () => {
+  it('leaves the old history or the new one, at every step', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bobbin-compaction-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const program = await bundledProcess('compact-process')

@@ -12,7 +12,7 @@ export const undo = command({
   name: 'undo',
   usage: ['undo CALL'],
   about:
-    'Takes back what a call did, if its tool in the agent file has `undo`. No model is asked; the next turn tells it.',
+    'Takes back what a call did, if its tool in the agent file has `undo`. No model is asked; the model reads about it in the next turn.',
   options: {
     conversation: { type: 'string', short: 'c', value: 'ID', help: 'The conversation of the call' },
     by: {

@@ -15,7 +15,7 @@ export const usage = command({
   name: 'usage',
   usage: ['usage', 'usage CONVERSATION'],
   about:
-    'Tells what model calls took: tokens, the part of them that caches gave and were given, and the cost where the runner had `prices`. For all conversations, or for the turns of one.',
+    'Shows the usage of model calls: tokens, how many were read from and written to caches, and the cost if the runner had `prices`. For all conversations, or for the turns of one.',
   options: STORE_OPTIONS,
   run: ({ values, positionals: [wanted, extra] }, io) => {
     if (extra !== undefined) throw usageError('`bobbin usage` takes one conversation.', 'usage')

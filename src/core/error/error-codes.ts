@@ -230,7 +230,7 @@ export interface ErrorData {
   E_INVALID_POSITION: { readonly position: string; readonly rule: string }
   /** A decision on a gate is not of the form that it must have, or does not fit the tool. */
   E_INVALID_DECISION: { readonly gate: string; readonly path: string; readonly rule: string }
-  /** The runner's `mayDecide` refused a decision. The gate stays open: let somebody decide who may. */
+  /** The runner's `mayDecide` refused a decision. The gate stays open: ask a person who may decide it. */
   E_DECISION_NOT_ALLOWED: { readonly gate: string; readonly reason?: string }
   /** What a turn was asked to do cannot be used. */
   E_INVALID_TURN_INPUT: InvalidField

@@ -38,7 +38,10 @@ export function createGrants(
       if (unknown !== undefined) throw invalidInput(unknown, `must be one of ${QUERY.join(', ')}`)
       const { subject, conversation, tool, after, limit = MAX_GRANTS } = given
       if (subject !== undefined && conversation !== undefined) {
-        throw invalidInput('subject', 'cannot stand beside `conversation`: a grant is for one')
+        throw invalidInput(
+          'subject',
+          'must be absent with `conversation`: a grant is for one of them',
+        )
       }
       if (subject !== undefined) textColumn(subject, 'subject')
       if (conversation !== undefined) conversationId(conversation)

@@ -42,7 +42,10 @@ export function checkGrant(
   const unknown = Object.keys(own).find((key) => !KEYS.includes(key))
   if (unknown !== undefined) return fault(unknown, 'is not part of a grant')
   if (verdict === 'edited') {
-    return fault('', 'cannot stand beside edited `args`: approve the call as it is, or without one')
+    return fault(
+      '',
+      'must be absent with edited `args`: approve the call as it is, or without a grant',
+    )
   }
   if (verdict !== 'approved') return fault('', 'goes with an approval only')
   if (gate.kind !== 'approval' || gate.from !== 'runner' || gate.tool === undefined) {

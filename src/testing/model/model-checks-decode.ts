@@ -39,7 +39,7 @@ export const modelDecodeChecks: readonly ModelCheck[] = [
     },
   },
   {
-    name: 'recognises its own requests and responses, and nothing that is no payload',
+    name: 'recognises its own requests and responses, and no other value',
     run: ({ definition, fixtures }) => {
       for (const { title, kind, payload } of fixtures) {
         if (kind !== 'response') continue

@@ -91,7 +91,7 @@ function decisionOf(gate: string, answer: unknown): ReadAnswer {
   if (unknownKey !== undefined) throw refuse(unknownKey, 'is not part of a decision')
   const { approve, decidedBy, digest, args, reason } = given
   const [answered = 'approve', another] = ANSWERS.filter((key) => given[key] !== undefined)
-  if (another !== undefined) throw refuse(another, `cannot stand beside \`${answered}\``)
+  if (another !== undefined) throw refuse(another, `must be absent with \`${answered}\``)
   const isVerdict = answered === 'approve'
   if (isVerdict && typeof approve !== 'boolean') throw refuse('approve', 'must be true or false')
   if (typeof decidedBy !== 'string' || decidedBy === '') {

@@ -8,7 +8,7 @@ import type { StartedState } from '../log/call-state.ts'
 import { toolOf } from './undo-tool.ts'
 import { approvedInput, NOT_STORED } from './use-decision.ts'
 
-const UNANSWERED = 'Abandoned: nobody answered what this call asked for in time.'
+const UNANSWERED = 'Abandoned: the question of this call was not answered in time.'
 const LEFT = 'Abandoned: the conversation continued before this call could use its answer.'
 const STALE =
   'Refused: the tool was removed, or its definition or arguments changed, after this call asked a person.'

@@ -261,7 +261,7 @@ describe('a background call', () => {
       background: true,
       ...more,
     }
-    expect(() => new Tool(options as never)).toThrow(/`Tool.background` cannot stand beside/)
+    expect(() => new Tool(options as never)).toThrow(/`Tool.background` must be absent with/)
   })
 })
 

@@ -45,7 +45,7 @@ export function checkRegenerate(input: RegenerateInput): TurnWishes {
     throw invalid('undo', 'must be true or false, or be left out')
   }
   if (input.undo && (redoEffects || whenBusy === 'queue')) {
-    throw invalid('undo', 'cannot stand beside `redoEffects`, nor wait in a queue')
+    throw invalid('undo', 'must be absent with `redoEffects`, and when `whenBusy` is `queue`')
   }
   if ((whenBusy as string | undefined) === 'steer') {
     throw invalid(

@@ -179,7 +179,7 @@ function digestOf(value: unknown): string {
 
 /** The warning about an unexplained break. */
 export const brokenText = ({ at }: Broken): string =>
-  `\`${at}\` of this request, or something behind it, is not what it was in the request before, and none of the known causes explains it. The provider reads less from its cache. Look for text that is different each time, such as a date.`
+  `\`${at}\` of this request, or something after it, has changed since the previous request, and no known cause explains it. The provider reads less from its cache. Look for text that is different each time, such as a date.`
 
 /** Whether nothing explains a break. */
 export const isUnexplained = (broken: Broken | undefined): broken is Broken =>

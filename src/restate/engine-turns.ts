@@ -90,13 +90,22 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
 
 /** Like a queued input, but its message may be empty. */
 function regenerated(body: string, spool: SpoolStore) {
-  const row = JSON.parse(body) as { message: string }
+  const row = rowOf(body)
   if (row.message !== '') return queuedInput({ turnId: '', body }, spool)
   const { message: _, ...about } = queuedInput(
     { turnId: '', body: JSON.stringify({ ...row, message: ' ' }) },
     spool,
   )
   return { ...about, message: '' }
+}
+
+/** What is not JSON is an empty row, which is refused as any other without a message. */
+function rowOf(body: string): { readonly message?: unknown } {
+  try {
+    return Object(JSON.parse(body)) as { readonly message?: unknown }
+  } catch {
+    return {}
+  }
 }
 
 const given = (output: JsonObject | undefined) =>

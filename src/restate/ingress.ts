@@ -1,6 +1,7 @@
 import { brief } from '../core/error/cut-text.ts'
 import { BobbinError } from '../core/error/error.ts'
 import { thrownText } from '../core/error/thrown-text.ts'
+import { wrongInput } from '../core/error/wrong-input.ts'
 import { unwrapped } from './engine-messages.ts'
 
 /** Where the engine takes requests. */
@@ -26,14 +27,21 @@ export interface EngineRequest {
 }
 
 const PAUSE_MS = 250
+/** A connection that takes longer than this was made: `fetch` gives up earlier. */
+const LONGEST_CONNECT_MS = 15_000
 
 /** Asks until the engine has answered. A connection that breaks while a turn runs is made anew. */
 export async function askEngine<T>(ingress: Ingress, request: EngineRequest): Promise<T> {
-  const { signal } = request
+  const { signal, conversation } = request
+  if (conversation === '.' || conversation === '..' || !conversation.isWellFormed()) {
+    const rule = 'must be well-formed text, and neither `.` nor `..`: it is a part of an address'
+    throw wrongInput('restateClient', 'conversation', rule)
+  }
   let lostAt: number | undefined
   for (;;) {
     signal?.throwIfAborted()
     let why: string
+    const askedAt = performance.now()
     try {
       const response = await post(ingress, request)
       const text = await response.text()
@@ -48,8 +56,8 @@ export async function askEngine<T>(ingress: Ingress, request: EngineRequest): Pr
       signal?.throwIfAborted()
       if (error instanceof BobbinError) throw error
       why = reasonOf(error)
-      // A turn that takes long is not a failure: the same request waits for it again.
-      if (why === 'UND_ERR_HEADERS_TIMEOUT') lostAt = undefined
+      // A turn that takes long is not a failure, and the engine was there: the same request waits for it again.
+      if (performance.now() - askedAt > LONGEST_CONNECT_MS) lostAt = undefined
     }
     const now = performance.now()
     lostAt ??= now

@@ -10,6 +10,7 @@ import {
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { StopInput } from '../store/feed/stop-turn.ts'
+import type { Gate } from '../store/gate.ts'
 import type { HistoryQuery, Store } from '../store/store.ts'
 import type { TurnOutcome } from '../turn/limits/outcome.ts'
 import { outermostConversation } from '../turn/nested/inner-turns.ts'
@@ -80,13 +81,17 @@ export function restateAgent<const Name extends string, Context = unknown>(
     let isFirst = false
     const length = await ctx.run('begin', async () => {
       isFirst = true
-      return (await store.conversation(conversation))?.length ?? 0
+      // What the store refuses for good, the turn refuses as well, with an answer.
+      const found = await answered(async () => (await store.conversation(conversation))?.length)
+      return ('given' in found ? found.given : undefined) ?? 0
     })
     let working: Promise<unknown> = Promise.resolve()
     const step = ctx.run('turn', () => {
       const running = answered(async () => {
         const outcome = await work({ conversation, isFirst, length })
-        return outcome && { outcome: engineOutcome(outcome), wakeIn: untilExpiry(outcome) }
+        // No outcome means that no gate has expired yet by the clock of this machine.
+        const gates = outcome === undefined ? await store.openGates(conversation) : openIn(outcome)
+        return { outcome: outcome && engineOutcome(outcome), wakeIn: untilExpiry(gates) }
       })
       working = running.catch(() => undefined)
       return running
@@ -102,7 +107,8 @@ export function restateAgent<const Name extends string, Context = unknown>(
       throw error
     }
     if ('refused' in answer) return answer
-    const { outcome, wakeIn } = answer.given ?? {}
+    // The answer of an earlier version may be empty.
+    const { outcome, wakeIn } = Object(answer.given) as Partial<typeof answer.given>
     if (wakeIn !== undefined) {
       const timer = { service: name, method: 'expire', key: conversation, delay: wakeIn }
       ctx.genericSend({ ...timer, parameter: null, inputSerde: serde.json as Serde<null> })
@@ -112,8 +118,11 @@ export function restateAgent<const Name extends string, Context = unknown>(
 
   /** Turns inside calls continue through the turn around them. */
   async function resume(ctx: ObjectContext, input: EngineResume): Promise<EngineAnswer> {
-    const outermost = await ctx.run('place', () => outermostConversation(store, ctx.key))
-    if (outermost === ctx.key) return turn(ctx, (attempt) => turns.resume(attempt, input))
+    const outermost = await ctx.run('place', async () => {
+      const found = await answered(() => outermostConversation(store, ctx.key))
+      return 'given' in found ? found.given : ctx.key
+    })
+    if (outermost === ctx.key) return turn(ctx, (attempt) => turns.resume(attempt, Object(input)))
     return ctx.genericCall<EngineResume, EngineAnswer>({
       service: name,
       method: 'resume',
@@ -128,12 +137,12 @@ export function restateAgent<const Name extends string, Context = unknown>(
     name,
     handlers: {
       run: (ctx: ObjectContext, input: EngineRun) =>
-        turn(ctx, (attempt) => turns.run(attempt, input)),
+        turn(ctx, (attempt) => turns.run(attempt, Object(input))),
       resume,
       recover: (ctx: ObjectContext, input: EngineRecover = {}) =>
         turn(ctx, (attempt) => turns.recover(attempt, input ?? {})),
       regenerate: (ctx: ObjectContext, input: EngineRegenerate) =>
-        turn(ctx, (attempt) => turns.regenerate(attempt, input)),
+        turn(ctx, (attempt) => turns.regenerate(attempt, Object(input))),
       undo: (ctx: ObjectContext, input: EngineUndo) =>
         turn(ctx, (attempt) => turns.undo(attempt, input)),
       /** Called by its own timers. */
@@ -167,14 +176,21 @@ export function restateAgent<const Name extends string, Context = unknown>(
     options: {
       inactivityTimeout: LONGEST_TURN,
       abortTimeout: LONGEST_TURN,
-      retryPolicy: { initialInterval: 100, maxInterval: 2000, exponentiationFactor: 2 },
+      // The engine's own limit of attempts pauses a turn for good after two minutes without a database.
+      retryPolicy: {
+        initialInterval: 100,
+        maxInterval: 2000,
+        exponentiationFactor: 2,
+        maxAttempts: Number.MAX_SAFE_INTEGER,
+      },
     },
   })
 }
 
-/** Milliseconds until the first gate of a suspended turn expires. */
-function untilExpiry({ status, gates }: TurnOutcome): number | undefined {
-  if (status !== 'suspended') return undefined
+const openIn = ({ status, gates }: TurnOutcome) => (status === 'suspended' ? gates : [])
+
+/** Milliseconds until the first of the gates expires. */
+function untilExpiry(gates: readonly Gate[]): number | undefined {
   const times = gates.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
   if (times.length === 0) return undefined
   // A moment later, so that the clocks of other machines agree that it has expired.

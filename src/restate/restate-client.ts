@@ -118,7 +118,8 @@ export function restateClient(options: RestateClientOptions): RestateClient {
       outcome,
       turnId,
       conversation,
-      abort: () => void client.stop({ conversation }).catch(() => undefined),
+      // By its id: while this turn waits for its place, another one runs.
+      abort: () => void client.stop(place).catch(() => undefined),
       [Symbol.asyncIterator]() {
         outcome.catch(() => {})
         return feedIteration(async function* (signal) {

@@ -7,7 +7,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type EmbeddedServer, embeddedServer } from '../postgres/embedded-server.ts'
 import { type RestateServer, restateServer } from '../restate/restate-server.ts'
-import { sampleTool } from '../turn-samples.ts'
+import { byHand, sampleTool } from '../turn-samples.ts'
 
 let database: EmbeddedServer
 let engine: RestateServer
@@ -70,6 +70,64 @@ describe('an agent on Restate', () => {
       isRunning: false,
     })
     expect((await store.verify({ conversation: 'c' })).faults).toEqual([])
+    await store.close()
+  }, 60_000)
+
+  it('retries without an end, but answers what can never succeed', async () => {
+    const store = postgresStore({ url: database.url, schema: 'refusals' })
+    await serve('Refusing', new TurnRunner({ store, model: scriptedModel([[{ text: 'hi' }]]) }))
+    const [node] = engine.nodes
+    const service = await (await fetch(`${node?.admin}/services/Refusing`)).json()
+    expect(service.retry_policy.max_attempts).toBeGreaterThan(1e9)
+    const ask = async (handler: string, key: string, body?: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const post = { method: 'POST', signal: AbortSignal.timeout(5000) }
+      const url = `${node?.ingress}/Refusing/${key}/${handler}`
+      const response = await fetch(url, body === undefined ? post : { ...post, body, headers })
+      return response.json()
+    }
+    for (const handler of ['run', 'resume', 'regenerate']) {
+      for (const body of [undefined, 'null', '5', '{"body":"no JSON"}']) {
+        expect(await ask(handler, 'garbage', body)).toMatchObject({ refused: {} })
+      }
+      const long = `a%2F${'n'.repeat(600)}`
+      expect(await ask(handler, long, '{}')).toMatchObject({ refused: {} })
+    }
+    const client = restateClient({ ingress: node?.ingress ?? '', name: 'Refusing' })
+    for (const conversation of ['.', '..', '\ud800', 'n'.repeat(600)]) {
+      await expect(client.run({ conversation, message: 'x' })).rejects.toMatchObject({
+        code: expect.stringMatching(/^E_INVALID/),
+      })
+    }
+    expect(await client.run({ conversation: 'garbage', message: 'x' })).toMatchObject({
+      text: 'hi',
+    })
+    await store.close()
+  }, 60_000)
+
+  it('aborts the turn of a handle, and none that runs before it', async () => {
+    const store = postgresStore({ url: database.url, schema: 'aborts' })
+    const [started, go] = [byHand(), byHand()]
+    const tools = [
+      sampleTool('wait', async () => {
+        started.resolve()
+        await go.promise
+        return 'waited'
+      }),
+    ]
+    const model = scriptedModel([[{ call: 'wait', id: 'a' }], [{ text: 'one' }], [{ text: 'two' }]])
+    await serve('Aborting', new TurnRunner({ store, tools, model }))
+    const ingress = engine.nodes[0]?.ingress ?? ''
+    const client = restateClient({ ingress, name: 'Aborting', store })
+    const first = client.run({ conversation: 'c', message: 'go', turnId: 't1' })
+    await started.promise
+    const second = client.run({ conversation: 'c', message: 'wait', turnId: 't2' })
+    second.abort()
+    expect(await client.stop({ conversation: 'c', turnId: 't2' })).toBeUndefined()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    go.resolve()
+    expect(await first).toMatchObject({ status: 'completed', text: 'one' })
+    expect(await second).toMatchObject({ status: 'completed', text: 'two' })
     await store.close()
   }, 60_000)
 })

@@ -122,7 +122,8 @@ export function restateAgent<const Name extends string, Context = unknown>(
       const found = await answered(() => outermostConversation(store, ctx.key))
       return 'given' in found ? found.given : ctx.key
     })
-    if (outermost === ctx.key) return turn(ctx, (attempt) => turns.resume(attempt, Object(input)))
+    if (outermost === ctx.key)
+      return turn(ctx, (attempt) => turns.resume(attempt, Object(input) as EngineResume))
     return ctx.genericCall<EngineResume, EngineAnswer>({
       service: name,
       method: 'resume',
@@ -137,12 +138,12 @@ export function restateAgent<const Name extends string, Context = unknown>(
     name,
     handlers: {
       run: (ctx: ObjectContext, input: EngineRun) =>
-        turn(ctx, (attempt) => turns.run(attempt, Object(input))),
+        turn(ctx, (attempt) => turns.run(attempt, Object(input) as EngineRun)),
       resume,
       recover: (ctx: ObjectContext, input: EngineRecover = {}) =>
         turn(ctx, (attempt) => turns.recover(attempt, input ?? {})),
       regenerate: (ctx: ObjectContext, input: EngineRegenerate) =>
-        turn(ctx, (attempt) => turns.regenerate(attempt, Object(input))),
+        turn(ctx, (attempt) => turns.regenerate(attempt, Object(input) as EngineRegenerate)),
       undo: (ctx: ObjectContext, input: EngineUndo) =>
         turn(ctx, (attempt) => turns.undo(attempt, input)),
       /** Called by its own timers. */

@@ -23,7 +23,6 @@ export class ForkCut {
   /** Whether an entry says more about the response before it. */
   #belongs(entry: Entry): boolean {
     if (entry.kind === 'note') return SAME_COMMIT.has(entry.data.code)
-    if (entry.kind === 'intent' && this.#settled.has(entry.data.id)) return true
     const response = responseOf(entry)
     return response !== undefined && this.#responses.has(response)
   }

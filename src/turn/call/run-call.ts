@@ -72,7 +72,7 @@ async function runAndSettle(scope: CallScope, step: RunStep, trace?: ToolCallTra
   const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
   const closing = step.given ? [step.given.closing] : []
   const told = handedOver(step.tool, record)
-  await scope.log.commit([...closing, ...settlementOf(record), ...intent, ...told, ...note])
+  await scope.log.commit([...closing, ...settlementOf(record), ...told, ...intent, ...note])
   // After the record: without one, another runner may still continue the inner turn.
   await (inner ?? step.left)?.leave()
 }

@@ -90,6 +90,7 @@ describe('s3Spool', () => {
     const begun = await ask('POST', `${upload}?uploads=`)
     const id = /<UploadId>(.*)<\/UploadId>/.exec(begun)?.[1]
     await ask('PUT', `${upload}?partNumber=1&uploadId=${id}`, 'a part')
+    await ask('POST', `left/shared/dd/${'d'.repeat(64)}.blob?uploads=`)
     const dead = 'c'.repeat(64)
     await put(`left/shared/cc/${dead}.lines`, 'an index without bytes')
     await put(`left/shared/cc/${dead}.swept`, '')
@@ -123,6 +124,31 @@ describe('s3Spool', () => {
       ])
       await (await sweeper.read(written.digest)).verify()
     }
+  })
+
+  it('loses nothing when the removal of a sweep is repeated after the content came again', async () => {
+    let late = 0
+    const clock = { now: () => Date.now() + late }
+    const writer = open({ prefix: 'repeated', clock })
+    const key = new AwsClient({ ...keyOf(server), service: 's3', region: 'us-east-1', retries: 0 })
+    let writing: Promise<unknown> = Promise.resolve()
+    let isLost = false
+    const client: S3Client = {
+      async fetch(url, init) {
+        const response = await key.fetch(url, init)
+        if (init.method !== 'DELETE' || !url.endsWith('.blob') || isLost) return response
+        isLost = true
+        writing = writer.write('the content')
+        await Promise.race([writing, new Promise((resolve) => setTimeout(resolve, 500))])
+        throw new TypeError('the answer was lost')
+      },
+    }
+    const { digest } = await writer.write('the content')
+    late = 10_000
+    await open({ prefix: 'repeated', clock, client }).sweep(new Set(), { graceMs: 5000 })
+    await writing
+    expect(isLost).toBe(true)
+    await (await writer.read(digest)).verify()
   })
 
   it('goes on when the server comes back, and says what is wrong when it does not', async () => {

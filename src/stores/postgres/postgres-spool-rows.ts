@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { BobbinError } from '../../core/error/error.ts'
 import type { BlockSource } from '../../spool/indexed-reader.ts'
 import { BLOCK_BYTES, type LineIndex } from '../../spool/line-index.ts'
 import { encodeLineIndex } from '../../spool/line-index-file.ts'
@@ -102,10 +103,12 @@ export function spoolRows(
             `DELETE FROM ${spools} WHERE tenant = $1 AND digest = $2 AND id <> $3`,
             [tenant, digest, id],
           )
-          await queries.change(
+          const named = await queries.change(
             `UPDATE ${spools} SET digest = $2, lines = $3, written_at = $4 WHERE id = $1`,
             [id, digest, encodeLineIndex(index), now],
           )
+          // Thrown inside the transaction, so that an older copy stays.
+          if (named === 0) throw sweptMeanwhile()
         },
         ONCE_MORE_IS_SAFE,
       )
@@ -197,6 +200,11 @@ export function spoolSource(rows: SpoolRows, index: LineIndex): BlockSource {
       if (!isSame) throw spoolCorrupt(digest, 'index')
     },
   }
+}
+
+function sweptMeanwhile() {
+  const message = 'A sweep removed the spool while it was written, because it paused for too long.'
+  return new BobbinError('E_SPOOL_WRITE_FAILED', `${message} Write it again.`, { reason: 'sweep' })
 }
 
 const bytesOf = (row: PostgresRow) => row['bytes'] as Uint8Array

@@ -29,6 +29,19 @@ afterAll(async () => {
 describe('postgresSpool', () => {
   for (const { name, run } of spoolConformance((options) => open(options))) it(name, run)
 
+  it('refuses to end a write that was swept, and keeps the older copy', async () => {
+    const schema = newSchema()
+    const spool = open({ schema })
+    const sweeper = open({ schema, clock: { now: () => Date.now() + 7_200_000 } })
+    const { digest } = await spool.write('')
+    const data = (async function* () {
+      await sweeper.sweep(new Set([digest]))
+      yield ''
+    })()
+    await expect(spool.write(data)).rejects.toMatchObject({ code: 'E_SPOOL_WRITE_FAILED' })
+    await (await spool.read(digest)).verify()
+  })
+
   it('keeps tenants apart', async () => {
     const schema = newSchema()
     const [ann, bob] = [open({ schema, tenant: 'ann' }), open({ schema, tenant: 'bob' })]

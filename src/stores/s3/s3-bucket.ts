@@ -21,6 +21,11 @@ export interface OpenUpload {
   readonly id: string
 }
 
+/** An upload of a list, and how long ago it began by the server's clock. */
+export interface ListedUpload extends OpenUpload {
+  readonly ageMs: number
+}
+
 interface Put {
   readonly writtenAt: number
   /** Writes only where nothing lies; true if it did. */
@@ -29,8 +34,8 @@ interface Put {
 }
 
 const WRITTEN = 'x-amz-meta-bobbin-written'
-/** A copy in one request takes at most 5 GB. */
-const COPY_BYTES = 1024 ** 3
+/** A copy in one request could be larger, but has to be done before its time is up. */
+const COPY_BYTES = 64 * 1024 * 1024
 const LIST_BYTES = 16 * 1024 * 1024
 
 /** The requests of S3 that a spool needs. */
@@ -53,6 +58,12 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
       limit: SHORT_ANSWER,
     })
     return given(textOf(textIn(body), 'UploadId'), 'UploadId')
+  }
+
+  async function abandon({ key, id }: OpenUpload): Promise<void> {
+    const query = { uploadId: id }
+    const expected = [404]
+    await send({ doing: 'write', method: 'DELETE', key, query, expected, limit: SHORT_ANSWER })
   }
 
   async function complete(key: string, upload: string, etags: readonly string[]): Promise<void> {
@@ -164,31 +175,33 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
         return
       }
       const upload = await begin(to, writtenAt)
-      const etags: string[] = []
-      for (let at = 0; at < size; at += COPY_BYTES) {
-        const range = `bytes=${at}-${Math.min(size, at + COPY_BYTES) - 1}`
-        const { body } = await send({
-          doing: 'write',
-          method: 'PUT',
-          key: to,
-          query: { partNumber: String(etags.length + 1), uploadId: upload },
-          headers: { ...source, 'x-amz-copy-source-range': range },
-          limit: SHORT_ANSWER,
-        })
-        etags.push(given(textOf(textIn(body), 'ETag'), 'ETag'))
+      try {
+        const etags: string[] = []
+        for (let at = 0; at < size; at += COPY_BYTES) {
+          const range = `bytes=${at}-${Math.min(size, at + COPY_BYTES) - 1}`
+          const { body } = await send({
+            doing: 'write',
+            method: 'PUT',
+            key: to,
+            query: { partNumber: String(etags.length + 1), uploadId: upload },
+            headers: { ...source, 'x-amz-copy-source-range': range },
+            limit: SHORT_ANSWER,
+          })
+          etags.push(given(textOf(textIn(body), 'ETag'), 'ETag'))
+        }
+        await complete(to, upload, etags)
+      } catch (error) {
+        // A failure is ignored: the next sweep removes it, and the first error is the one to report.
+        await abandon({ key: to, id: upload }).catch(() => undefined)
+        throw error
       }
-      await complete(to, upload, etags)
     },
 
     async remove(key: string) {
       await send({ doing: 'write', method: 'DELETE', key, expected: [404], limit: SHORT_ANSWER })
     },
 
-    async abandon({ key, id }: OpenUpload) {
-      const query = { uploadId: id }
-      const expected = [404]
-      await send({ doing: 'write', method: 'DELETE', key, query, expected, limit: SHORT_ANSWER })
-    },
+    abandon,
 
     /** Every object whose key begins with `prefix`, in the order of the keys. */
     async *list(prefix: string): AsyncGenerator<ListedObject> {
@@ -209,13 +222,15 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
     },
 
     /** Every upload under `prefix` that was not completed. */
-    async *uploads(prefix: string): AsyncGenerator<OpenUpload> {
+    async *uploads(prefix: string): AsyncGenerator<ListedUpload> {
       for (let after: Record<string, string> = {}; ; ) {
         const query = { uploads: '', prefix, ...after }
-        const { body } = await send({ doing: 'read', method: 'GET', query, limit: LIST_BYTES })
-        const page = textIn(body)
+        const answer = await send({ doing: 'read', method: 'GET', query, limit: LIST_BYTES })
+        const page = textIn(answer.body)
+        const now = Date.parse(answer.headers.get('date') ?? '')
         for (const each of elements(page, 'Upload')) {
-          yield { key: textOf(each, 'Key') ?? '', id: textOf(each, 'UploadId') ?? '' }
+          const ageMs = now - Date.parse(textOf(each, 'Initiated') ?? '')
+          yield { key: textOf(each, 'Key') ?? '', id: textOf(each, 'UploadId') ?? '', ageMs }
         }
         const key = textOf(page, 'NextKeyMarker')
         const upload = textOf(page, 'NextUploadIdMarker')

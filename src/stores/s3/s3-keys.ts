@@ -39,7 +39,9 @@ export function parseKey(
   const match = /^([0-9a-f]{2})\/(\1[0-9a-f]{62})\.(blob|lines|swept)$/.exec(
     key.slice(keys.own.length),
   )
-  return match?.[2] === undefined ? undefined : { digest: match[2], part: match[3] as Part }
+  return match?.[2] === undefined || !key.startsWith(keys.own)
+    ? undefined
+    : { digest: match[2], part: match[3] as Part }
 }
 
 /** A new key for a write, with the time of its start: a list does not show metadata. */

@@ -68,7 +68,9 @@ async function removeSpool(
     return facts !== undefined && facts.writtenAt < now - graceMs
   }
   if (!(await isOld())) return false
-  await bucket.put(keys.mark(digest), new Uint8Array(), { writtenAt: now })
+  // Where a mark lies, another sweep is at it, or died: its mark goes when it is old.
+  const mark = { writtenAt: now, onlyNew: true }
+  if (!(await bucket.put(keys.mark(digest), new Uint8Array(), mark))) return false
   try {
     if (!(await isOld())) return false
     await bucket.remove(blob)
@@ -117,7 +119,11 @@ async function abandonUploads(
   let freed = 0
   for await (const upload of bucket.uploads(keys.own)) {
     const start = startOfWrite(keys, upload.key)
-    if (start === undefined || start >= now - graceMs || isUnderWay(upload.key)) continue
+    // A large spool is copied to its place by an upload as well.
+    const isCopy = parseKey(keys, upload.key) !== undefined
+    if (isCopy ? !(upload.ageMs >= graceMs) : start === undefined || start >= now - graceMs)
+      continue
+    if (isUnderWay(upload.key)) continue
     // A write may take longer than the grace period: its last part counts.
     const last = await bucket.sinceLastPart(upload)
     if (last === undefined || last.ms < graceMs) continue

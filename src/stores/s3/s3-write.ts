@@ -100,22 +100,24 @@ export async function placeSpool(
   { temporary, now }: { readonly temporary: string; readonly now: () => number },
 ): Promise<number> {
   const { digest } = index
+  const isMarked = async () => (await bucket.get(keys.mark(digest), 0, 1, 'write')) !== undefined
   const known = await bucket.head(keys.blob(digest), 'write')
+  // A sweep that has just removed it may send its request a second time.
+  const isNew = known === undefined && !(await isMarked())
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const writtenAt = now()
     if ('size' in content) {
       await bucket.copy(temporary, keys.blob(digest), content.size, writtenAt)
     } else {
       // If it is there by now, another writer has stored the same content just before.
-      const onlyNew = known === undefined && attempt === 0
+      const onlyNew = isNew && attempt === 0
       await bucket.put(keys.blob(digest), content.bytes, { writtenAt, onlyNew })
     }
     await bucket.put(keys.lines(digest), encodeLineIndex(index), { writtenAt })
-    if (known === undefined) return 0
+    if (isNew) return 0
     // A sweep may have judged the old copy. Without its mark it will see the new time, if the copy is there.
-    const isMarked = (await bucket.head(keys.mark(digest), 'write')) !== undefined
-    if (!isMarked && (await bucket.head(keys.blob(digest), 'write')) !== undefined)
-      return known.size
+    if (!(await isMarked()) && (await bucket.head(keys.blob(digest), 'write')) !== undefined)
+      return known?.size ?? 0
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
   const message = `A sweep is removing the spool \`${digest}\` and does not end. Write it again, or sweep again.`

@@ -49,7 +49,7 @@ export const worker = command({
   name: 'worker',
   usage: ['worker [AGENT] --postgres URL'],
   about:
-    'Runs the turns of an agent that clients ask a Restate engine for (`restateClient`). Start as many as you need. Ctrl-C takes no new turns and ends when the running ones have ended; again ends at once, and another worker recovers them.',
+    'Runs the turns of an agent that clients ask a Restate engine for (`restateClient`). Start as many as you need. Ctrl-C takes no new turns and ends when the running ones have ended, or after 30 seconds; again ends at once. Another worker recovers what did not end.',
   options: OPTIONS,
   async run({ values, positionals }, io) {
     const [file] = positionals

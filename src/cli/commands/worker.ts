@@ -31,6 +31,11 @@ const OPTIONS = {
     value: 'N',
     help: 'Where the engine reaches this worker; 9080 unless given',
   },
+  host: {
+    type: 'string',
+    value: 'ADDRESS',
+    help: 'Where to listen; 127.0.0.1 unless given. Requests are not signed: let only the engine reach it',
+  },
   url: {
     type: 'string',
     value: 'URL',
@@ -54,7 +59,7 @@ export const worker = command({
   async run({ values, positionals }, io) {
     const [file] = positionals
     const { agent, file: path } = await loadAgent(file === undefined ? {} : { agent: file }, io)
-    const { postgres: url, name = 'Agent' } = values
+    const { postgres: url, name = 'Agent', host = '127.0.0.1' } = values
     if (url === undefined) {
       throw usageError(
         '`bobbin worker` needs `--postgres URL`: workers share one database.',
@@ -77,7 +82,7 @@ export const worker = command({
       } = agent
       const runner = new TurnRunner({ ...options, ...mind, store })
       const service = endpoint().bind(restateAgent({ name, runner }))
-      await serve(service.http2Handler(), port, io, async () => {
+      await serve(service.http2Handler(), { port, host }, io, async () => {
         const at = values.url ?? `http://127.0.0.1:${port}`
         if (values['no-register'] !== true) await register(values.restate ?? ADMIN, at)
         io.stdout.write(`Worker for ${name} at ${at}. Ctrl-C ends it.\n`)
@@ -139,7 +144,7 @@ async function spoolOf({ s3 }: WorkerValues, { env }: Io): Promise<SpoolStore | 
 /** Serves until the signal aborts, then lets running turns end. */
 async function serve(
   handler: Parameters<typeof createServer>[1] & {},
-  port: number,
+  { port, host }: { readonly port: number; readonly host: string },
   { signal, stderr }: Io,
   begin: () => Promise<void>,
 ): Promise<void> {
@@ -151,7 +156,7 @@ async function serve(
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, resolve)
+    server.listen(port, host, resolve)
   })
   try {
     await begin()

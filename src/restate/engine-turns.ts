@@ -37,8 +37,8 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
     async run({ conversation }: Attempt, { turnId, body, output }: EngineRun) {
       if (await isHeld(store, conversation)) await recover(conversation, output)
       const input = queuedInput({ turnId, body }, spool)
-      const turn = { ...input, conversation, turnId, ...given(output) }
-      return ended(await runner.run(turn as never))
+      const turn = { ...input, conversation, ...given(output) }
+      return startedOver(turnId, (id) => runner.run({ ...turn, turnId: id } as never))
     },
 
     async resume({ conversation, isFirst }: Attempt, input: EngineResume) {
@@ -58,10 +58,11 @@ export function engineTurns<Context>(runner: TurnRunner<Context>) {
       const { turnId, body, redoEffects, output } = input
       if (await isHeld(store, conversation)) await recover(conversation, output)
       const { message, ...about } = regenerated(body, spool)
-      const turn = { ...about, conversation, turnId, ...given(output) }
+      const turn = { ...about, conversation, ...given(output) }
       const redo = redoEffects === undefined ? {} : { redoEffects }
       const asked = message === '' ? {} : { message }
-      return ended(await runner.regenerate({ ...turn, ...redo, ...asked } as never))
+      const again = { ...turn, ...redo, ...asked }
+      return startedOver(turnId, (id) => runner.regenerate({ ...again, turnId: id } as never))
     },
 
     async undo({ conversation, isFirst, length }: Attempt, input: EngineUndo) {
@@ -110,6 +111,24 @@ function rowOf(body: string): { readonly message?: unknown } {
 
 const given = (output: JsonObject | undefined) =>
   output === undefined ? {} : { output: output as OutputRequest }
+
+const MAX_STARTS = 20
+
+/**
+ * Runs a turn until its message is stored. A process that died before that has left a turn without one, and its id is
+ * taken: the next start has an id of its own, which is the same however often the handler is started.
+ */
+async function startedOver(
+  turnId: string,
+  start: (id: string) => Promise<TurnOutcome>,
+): Promise<TurnOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = ended(await start(attempt === 1 ? turnId : `${turnId}~${attempt}`))
+    const { status, reason } = outcome
+    const isLost = status === 'stopped' && reason.code === 'NOTHING_LEFT'
+    if (!isLost || attempt === MAX_STARTS) return outcome
+  }
+}
 
 /** A turn that failed because the store was away has not ended: the engine tries it again. */
 function ended(outcome: TurnOutcome): TurnOutcome {

@@ -100,7 +100,7 @@ function regenerated(body: string, spool: SpoolStore) {
   return { ...about, message: '' }
 }
 
-/** What is not JSON is an empty row, which is refused as any other without a message. */
+/** Reads a row. A text that is not JSON counts as a row without a message, and is refused like one. */
 function rowOf(body: string): { readonly message?: unknown } {
   try {
     return Object(JSON.parse(body)) as { readonly message?: unknown }

@@ -143,7 +143,7 @@ function openGate(messages: readonly UIMessage[]): OpenGate | undefined {
   return undefined
 }
 
-/** The first question of a tool that nobody has answered. */
+/** The first question of a tool that has no answer yet. */
 function openQuestion(messages: readonly UIMessage[]): OpenQuestion | undefined {
   for (const part of messages.at(-1)?.parts ?? []) {
     if (part.type !== 'data-gate' || !('data' in part)) continue

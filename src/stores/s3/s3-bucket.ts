@@ -216,8 +216,10 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
         for (const each of elements(page, 'Contents')) {
           yield { key: textOf(each, 'Key') ?? '', size: Number(textOf(each, 'Size') ?? 0) }
         }
-        token = textOf(page, 'NextContinuationToken')
-        if (textOf(page, 'IsTruncated') !== 'true' || token === undefined) return
+        const next = textOf(page, 'NextContinuationToken')
+        if (textOf(page, 'IsTruncated') !== 'true' || next === undefined) return
+        if (next === token) throw repeatedPage()
+        token = next
       }
     },
 
@@ -235,6 +237,8 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
         const key = textOf(page, 'NextKeyMarker')
         const upload = textOf(page, 'NextUploadIdMarker')
         if (textOf(page, 'IsTruncated') !== 'true' || key === undefined) return
+        if (key === after['key-marker'] && upload === after['upload-id-marker'])
+          throw repeatedPage()
         after = { 'key-marker': key, ...(upload !== undefined && { 'upload-id-marker': upload }) }
       }
     },
@@ -273,6 +277,14 @@ export function s3Bucket(send: SendS3, bucket: string, encryption: Record<string
 }
 
 const etagOf = ({ headers }: S3Answer) => given(headers.get('etag') ?? undefined, 'ETag')
+
+/** A server that gives the same page again would be asked without end. */
+const repeatedPage = () =>
+  spoolFailed(
+    'read',
+    'repeated page',
+    'The S3 server gives the same page of a list again and again.',
+  )
 
 function given(value: string | undefined, name: string): string {
   if (value !== undefined && value !== '') return value

@@ -7,7 +7,7 @@ import type { TurnOutcome } from '../limits/outcome.ts'
 
 /** Traces the turns of a runner. `telemetry()` of `bobbin-adk/otel` makes one. None of its functions throws. */
 export interface Telemetry {
-  /** A turn begins. Gives nothing when nobody traces. */
+  /** A turn begins. Gives nothing when tracing is off. */
   turn(begin: TurnBegin): TurnTrace | undefined | Promise<TurnTrace | undefined>
 }
 

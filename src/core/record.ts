@@ -27,6 +27,13 @@ export interface RecordClass<Input, Output extends object> {
   readonly schema: v.GenericSchema<Input, Output>
 }
 
+const FORM = Symbol('canonical form')
+
+/** The canonical JSON of a record, artifact or medium. After `digest`, a record has it ready once. */
+export function canonicalForm(value: { toJSON(): JsonValue } & { [FORM]?(): string }): string {
+  return value[FORM]?.() ?? canonicalStringify(value.toJSON())
+}
+
 /**
  * Makes the base class of a primitive: the constructor parses by `schema`, assigns the fields, and freezes.
  * The class declares its fields for readers, and `implements Readonly<v.InferOutput<typeof schema>>` makes the
@@ -41,6 +48,7 @@ export function record<Input, Output extends object>(
     static readonly schema = schema
     readonly #parsed = true
     #digest: string | undefined
+    #form: string | undefined
 
     constructor(raw: Input) {
       Object.assign(this, parseOrThrow(name, code, schema, raw))
@@ -48,8 +56,18 @@ export function record<Input, Output extends object>(
     }
 
     get digest(): string {
-      this.#digest ??= sha256Hex(canonicalStringify(this.toJSON()))
+      if (this.#digest === undefined) {
+        this.#form = canonicalStringify(this.toJSON())
+        this.#digest = sha256Hex(this.#form)
+      }
       return this.#digest
+    }
+
+    /** Gives up what `digest` wrote: a record must not hold its own text for as long as it lives. */
+    [FORM](): string {
+      const form = this.#form ?? canonicalStringify(this.toJSON())
+      this.#form = undefined
+      return form
     }
 
     toJSON(): JsonObject {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/runs.ts'
+import { canonicalStringify } from '../../core/json/canonical.ts'
+import { ToolCall } from '../../records/tool-call.ts'
 import { storeSamples as sample } from '../../testing/store/store-samples.ts'
 import { columnText, decodeEntry, encodeEntry } from './entry-text.ts'
 
@@ -42,5 +44,15 @@ describe('encodeEntry', () => {
       }),
       { numRuns: runs(300) },
     )
+  })
+
+  it('writes the same bytes for a record, for its JSON, and after its digest was asked for', () => {
+    const stamp = { seq: 7, time: 1_767_312_000_000, epoch: 3, redacted: ['/args/key'] }
+    const { data: json, ...rest } = sample.settlement('t', 'c1', { args: { b: 1, a: ['é'] } })
+    const record = ToolCall.fromJSON(json)
+    const wholly = canonicalStringify({ v: 2, ...rest, ...stamp, data: json })
+    const write = () => encodeEntry({ ...rest, data: record as never }, stamp).body
+    const bodies = [write(), record.digest && write(), write()]
+    expect(bodies).toEqual([wholly, wholly, wholly])
   })
 })

@@ -2,6 +2,7 @@ import { sha256Hex } from '#hash'
 import { BobbinError } from '../../core/error/error.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import { hasJsonForm } from '../../core/json/json-form.ts'
+import { canonicalForm } from '../../core/record.ts'
 import { ENTRY_VERSION, type Entry, type EntryKind, type NewEntry, versionOf } from '../entry.ts'
 import type { GateRequest } from '../gate.ts'
 import { invalidInput, storeCorrupt } from '../store-errors.ts'
@@ -38,21 +39,22 @@ export interface EntryStamp {
 
 /** Writes an entry once, as canonical JSON: those very bytes are hashed and stored. */
 export function encodeEntry(entry: NewEntry, stamp: EntryStamp): EntryRow {
-  const { kind, turnId, data } = plainEntry(entry)
+  const { kind, turnId } = entry
   const { seq, time, epoch, redacted } = stamp
-  const stamped = { v: versionOf(kind), kind, seq, turnId, time, epoch, data }
-  const body = canonicalStringify(redacted === undefined ? stamped : { ...stamped, redacted })
+  const stamped = { v: versionOf(kind), kind, seq, turnId, time, epoch }
+  const rest = canonicalStringify(redacted === undefined ? stamped : { ...stamped, redacted })
+  // `data` is the first key in canonical order, so a record's text is used as it is.
+  const body = `{"data":${dataText(entry)},${rest.slice(1)}`
   if (body.length > MAX_ENTRY_CHARS) throw tooLarge(kind, body.length)
   const digest = sha256Hex(body)
   const { turn, id, tool, checksum, settlement } = columnsOf(entry)
   return { seq, time, kind, turn, id, tool, checksum, settlement, digest, seal: null, body }
 }
 
-/** The entry with its data as plain JSON. The data may have been given as a record. */
-function plainEntry(entry: NewEntry) {
-  if (entry.kind === 'gate-opened') return { ...entry, data: storedGate(entry.data) }
-  const data: unknown = entry.data
-  return hasJsonForm(data) ? ({ ...entry, data: data.toJSON() } as NewEntry) : entry
+/** The data of an entry as canonical JSON. It may have been given as a record. */
+function dataText(entry: NewEntry): string {
+  const data: unknown = entry.kind === 'gate-opened' ? storedGate(entry.data) : entry.data
+  return hasJsonForm(data) ? canonicalForm(data) : canonicalStringify(data)
 }
 
 type SearchColumns = Pick<EntryRow, 'kind' | 'turn' | 'id' | 'tool' | 'checksum' | 'settlement'>

@@ -8,6 +8,9 @@ export const OPERATION = {
   toolCall: 'execute_tool',
 } as const
 
+/** The method of MCP that a server serves; it begins the name of the span. */
+export const SERVED_METHOD = 'tools/call'
+
 /** The attributes of spans and metrics. */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -28,6 +31,7 @@ export const ATTRIBUTE = {
   tool: 'gen_ai.tool.name',
   toolType: 'gen_ai.tool.type',
   toolCall: 'gen_ai.tool.call.id',
+  mcpMethod: 'mcp.method.name',
   // With `content: true` only.
   instructions: 'gen_ai.system_instructions',
   input: 'gen_ai.input.messages',

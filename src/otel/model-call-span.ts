@@ -1,4 +1,4 @@
-import type { Attributes, Context } from '@opentelemetry/api'
+import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
 import type { ModelEvent, Usage } from '../model/events/model-event.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import type {
@@ -60,7 +60,7 @@ export class ModelCallSpan implements ModelCallTrace {
         [ATTRIBUTE.modelCallId]: id,
         ...(attempt > 1 && { [ATTRIBUTE.attempt]: attempt }),
       },
-      isClient: true,
+      kind: SpanKind.CLIENT,
     })
   }
 

@@ -3,10 +3,11 @@ import {
   type Context,
   context,
   createContextKey,
+  createTraceState,
   INVALID_SPAN_CONTEXT,
   isSpanContextValid,
-  type Link,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -14,6 +15,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { isBobbinError } from '../core/error/error.ts'
+import type { TraceContext } from '../tools/tool-context.ts'
 import { ATTRIBUTE } from './conventions.ts'
 import { safely } from './safely.ts'
 
@@ -26,8 +28,7 @@ export interface SpanBegin {
   readonly name: string
   readonly parent: Context
   readonly attributes: Attributes
-  /** Whether it is a request to another process. */
-  readonly isClient?: boolean
+  readonly kind?: SpanKind
 }
 
 /** A span until its end, and the context in which it is active. Nothing here throws. */
@@ -37,8 +38,7 @@ export class OpenSpan {
   readonly #startedAt = performance.now()
   #seconds: number | undefined
 
-  constructor({ tracer, name, parent, attributes, isClient = false }: SpanBegin) {
-    const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL
+  constructor({ tracer, name, parent, attributes, kind = SpanKind.INTERNAL }: SpanBegin) {
     const started = safely(() => tracer.startSpan(name, { kind, attributes }, parent))
     this.#span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
     this.context = trace.setSpan(parent, this.#span)
@@ -71,6 +71,18 @@ export class OpenSpan {
     return `00-${span.traceId}-${span.spanId}-01`
   }
 
+  /** The span for other services, sampled or not: they follow that decision. */
+  get place(): TraceContext | undefined {
+    const span = this.#span.spanContext()
+    if (!isSpanContextValid(span)) return undefined
+    const flags = span.traceFlags.toString(16).padStart(2, '0')
+    const tracestate = safely(() => span.traceState?.serialize())
+    return {
+      traceparent: `00-${span.traceId}-${span.spanId}-${flags}`,
+      ...(tracestate && { tracestate }),
+    }
+  }
+
   set(attributes: Attributes): void {
     safely(() => this.#span.setAttributes(attributes))
   }
@@ -85,8 +97,8 @@ export class OpenSpan {
 
   /** Links to a span that `traceparent` named. Stored text is not believed. */
   link(traceparent: string): void {
-    const linked = linkOf(traceparent)
-    if (linked !== undefined) safely(() => this.#span.addLink(linked))
+    const linked = remoteSpan(traceparent)
+    if (linked !== undefined) safely(() => this.#span.addLink({ context: linked }))
   }
 
   /** Marks the span as failed. The message may hold contents: it is given only where those are wanted. */
@@ -120,11 +132,23 @@ export class OpenSpan {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-function linkOf(traceparent: string): Link | undefined {
+/** The span that a `traceparent` names. Text from outside is not believed. */
+function remoteSpan(traceparent: string): SpanContext | undefined {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
   const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
-  return isSpanContextValid(span) ? { context: span } : undefined
+  return isSpanContextValid(span) ? span : undefined
+}
+
+const MAX_STATE = 512
+
+/** The context in which a span of another process is active. Without one, the context that is active here. */
+export function remoteContext({ traceparent, tracestate }: Partial<TraceContext>): Context {
+  const span = typeof traceparent === 'string' ? remoteSpan(traceparent) : undefined
+  if (span === undefined) return context.active()
+  const isState = typeof tracestate === 'string' && tracestate.length <= MAX_STATE
+  const traceState = isState ? safely(() => createTraceState(tracestate)) : undefined
+  return trace.setSpanContext(context.active(), { ...span, ...(traceState && { traceState }) })
 }
 
 /** A word for the kind of an error, never its message. */

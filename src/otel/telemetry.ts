@@ -1,7 +1,8 @@
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { hasMethods } from '../core/options.ts'
-import type { Telemetry, TurnBegin, TurnTrace } from '../turn/events/telemetry.ts'
+import type { Telemetry } from '../turn/events/telemetry.ts'
+import type { TurnTracing } from './turn-tracing.ts'
 
 /** The options of `telemetry`. */
 export interface TelemetryOptions {
@@ -32,14 +33,17 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
   if (typeof content !== 'boolean') {
     throw wrongInput('telemetry', 'content', 'must be true, or be left out')
   }
-  let loading: Promise<(begin: TurnBegin) => TurnTrace | undefined> | undefined
+  let loading: Promise<TurnTracing> | undefined
   // Loading OpenTelemetry takes a while: the first turn does it.
   const load = async () => (await import('./turn-tracing.ts')).turnTracing(tracer, meter, content)
   return {
     async turn(begin) {
       loading ??= load()
-      const trace = await loading
-      return trace(begin)
+      return (await loading).turn(begin)
+    },
+    async served(from) {
+      loading ??= load()
+      return (await loading).served(from)
     },
   }
 }

@@ -1,7 +1,8 @@
-import type { Attributes, Context } from '@opentelemetry/api'
+import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
+import type { TraceContext } from '../tools/tool-context.ts'
 import type { Scrub, ToolCallTrace, TracedToolCall } from '../turn/events/telemetry.ts'
 import { MAX_CONTENT } from './content.ts'
 import { ATTRIBUTE, OPERATION } from './conventions.ts'
@@ -15,20 +16,28 @@ export class ToolCallSpan implements ToolCallTrace {
   readonly #scrub: Scrub
   readonly #about: Attributes
 
-  constructor(tracing: Tracing, parent: Context, call: TracedToolCall, scrub: Scrub) {
+  constructor(
+    tracing: Tracing,
+    parent: Context,
+    call: TracedToolCall,
+    scrub: Scrub,
+    served?: { readonly name: string; readonly attributes: Attributes },
+  ) {
     this.#tracing = tracing
     this.#scrub = scrub
     const { id, tool, description, checksum, args } = call
     this.#about = { [ATTRIBUTE.operation]: OPERATION.toolCall, [ATTRIBUTE.tool]: tool }
     this.#span = new OpenSpan({
       tracer: tracing.tracer,
-      name: `${OPERATION.toolCall} ${tool}`,
+      name: served?.name ?? `${OPERATION.toolCall} ${tool}`,
+      ...(served && { kind: SpanKind.SERVER }),
       parent,
       attributes: {
         ...this.#about,
         [ATTRIBUTE.toolType]: 'function',
         [ATTRIBUTE.toolCall]: id,
         [ATTRIBUTE.checksum]: checksum,
+        ...served?.attributes,
       },
     })
     if (!tracing.content || !this.#span.isRecording) return
@@ -38,11 +47,15 @@ export class ToolCallSpan implements ToolCallTrace {
     })
   }
 
+  get place(): TraceContext | undefined {
+    return this.#span.place
+  }
+
   within<T>(work: () => Promise<T>): Promise<T> {
     return this.#span.within(work)
   }
 
-  async settled(record: ToolCall): Promise<void> {
+  settled(record: ToolCall): void | Promise<void> {
     if (this.#span.isOver) return
     const { settlement, isError } = record
     const seconds = this.#span.stop()
@@ -50,26 +63,30 @@ export class ToolCallSpan implements ToolCallTrace {
       ...this.#about,
       ...(isError && { [ATTRIBUTE.error]: settlement }),
     })
+    const { isRecording } = this.#span
+    if (isRecording) this.#describe(record)
+    if (isRecording && this.#tracing.content) return this.#tellResult(record)
+    this.#span.end()
+  }
+
+  #describe({ settlement, isError, results, digest }: ToolCall): void {
+    const artifacts = artifactsIn(results).map((artifact) => artifact.digest)
+    this.#span.set({
+      [ATTRIBUTE.settlement]: settlement,
+      [ATTRIBUTE.digest]: digest,
+      ...(artifacts.length > 0 && { [ATTRIBUTE.artifact]: artifacts }),
+    })
+    if (isError) this.#span.fail(settlement)
+  }
+
+  async #tellResult({ results }: ToolCall): Promise<void> {
     try {
-      await this.#describe(record)
+      const isText = Tokenizable.isTokenizable(results)
+      const text = isText ? results.text : await textOf(artifactsIn(results))
+      this.#span.set({ [ATTRIBUTE.toolResult]: contentText(text, this.#scrub) })
     } finally {
       this.#span.end()
     }
-  }
-
-  async #describe(record: ToolCall): Promise<void> {
-    if (!this.#span.isRecording) return
-    const { settlement, isError, results } = record
-    const artifacts = [results].flat().filter(SpooledArtifact.isSpooledArtifact)
-    this.#span.set({
-      [ATTRIBUTE.settlement]: settlement,
-      [ATTRIBUTE.digest]: record.digest,
-      ...(artifacts.length > 0 && { [ATTRIBUTE.artifact]: artifacts.map(({ digest }) => digest) }),
-    })
-    if (isError) this.#span.fail(settlement)
-    if (!this.#tracing.content) return
-    const text = Tokenizable.isTokenizable(results) ? results.text : await textOf(artifacts)
-    this.#span.set({ [ATTRIBUTE.toolResult]: contentText(text, this.#scrub) })
   }
 
   waits(): void {
@@ -86,6 +103,9 @@ export class ToolCallSpan implements ToolCallTrace {
     this.#tracing.measure('toolDuration', this.#span.end(), about)
   }
 }
+
+const artifactsIn = (results: unknown): readonly SpooledArtifact[] =>
+  [results].flat().filter(SpooledArtifact.isSpooledArtifact)
 
 /** The texts of artifacts. Of those that are too long, or cannot be read, the digest is enough. */
 async function textOf(artifacts: readonly SpooledArtifact[]): Promise<string> {

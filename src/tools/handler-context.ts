@@ -5,7 +5,7 @@ import { AROUND, type ExecutionContext, type ToolContext } from './tool-context.
 
 /** The context of a handler. Every part is an own property, so that copies have it too. */
 export function handlerContext(context: ExecutionContext, callId: string): ToolContext {
-  const { toolCallId, input } = context
+  const { toolCallId, input, trace } = context
   const around = context[AROUND]
   // Without a signal, nothing can abort the execution.
   const own = new AbortController()
@@ -18,6 +18,7 @@ export function handlerContext(context: ExecutionContext, callId: string): ToolC
     callId,
     idempotencyKey: context.idempotencyKey ?? toolCallId ?? randomId(),
     ...(input && { input }),
+    ...(trace && { trace }),
     progress: (update: unknown) => context.progress?.(update as JsonValue),
     secret: async (name) =>
       context.secret === undefined ? missing('secret') : context.secret(name),

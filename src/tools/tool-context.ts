@@ -49,6 +49,12 @@ export interface GivenInput {
   readonly state?: JsonValue
 }
 
+/** Where a call is in a distributed trace, in the form of W3C Trace Context. */
+export interface TraceContext {
+  readonly traceparent: string
+  readonly tracestate?: string
+}
+
 /** The context that a handler gets with its arguments; `Context` is what the application passes to `run`. */
 export interface ToolContext<Context = unknown> {
   /** What the application passed to `run` as `context`: who the user is, for instance. */
@@ -63,6 +69,8 @@ export interface ToolContext<Context = unknown> {
   readonly idempotencyKey: string
   /** The answer of a person, when the handler runs again after `inputRequired` or `linkRequired`. */
   readonly input?: GivenInput
+  /** The span of this call, if the runner has `telemetry`: pass it on to other services. */
+  readonly trace?: TraceContext
   /** Reports progress to observers. */
   progress<T>(update: T & JsonCompatible<T>): void
   /** A secret by name. Secrets reach handlers here and never through arguments. */
@@ -85,6 +93,7 @@ export interface ExecutionContext {
   readonly toolCallId?: string
   readonly idempotencyKey?: string
   readonly input?: GivenInput
+  readonly trace?: TraceContext | undefined
   /** Arguments that were read and validated already, with their checksum; neither is done again. */
   readonly validated?: { readonly value: unknown; readonly checksum?: string }
   /** Receives the start and the end of every execution. */

@@ -119,11 +119,13 @@ class Call {
   #request(client: Client, questions: Questions | undefined, signal: AbortSignal) {
     const { name, rawInput } = this.#definition
     const { answers, requestState } = questions ?? {}
+    const { idempotencyKey, trace } = this.#ctx
     const hasAnswers = answers !== undefined && Object.keys(answers).length > 0
     const params = {
       name,
       arguments: this.#args,
-      _meta: { [IDEMPOTENCY_KEY]: this.#ctx.idempotencyKey },
+      // The names `traceparent` and `tracestate` are MCP's own.
+      _meta: { [IDEMPOTENCY_KEY]: idempotencyKey, ...trace },
       ...(requestState !== undefined && { requestState }),
       ...(hasAnswers && { inputResponses: answers }),
     }

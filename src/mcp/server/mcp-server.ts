@@ -12,6 +12,7 @@ import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
+import type { Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnRunner } from '../../turn/turn-runner.ts'
 import { isJsonObject } from '../client/safe-schema.ts'
 import { agentTool } from './agent-tool.ts'
@@ -39,6 +40,8 @@ export interface McpServerOptions {
   readonly approvals?: 'client'
   /** In whose name the answers of clients are stored. */
   readonly decidedBy?: string
+  /** Traces the calls of clients inside their own traces: `telemetry()` of `bobbin-adk/otel`. */
+  readonly telemetry?: Telemetry
   /** Host names under which the server is reached over HTTP, beside those of this machine. */
   readonly hosts?: readonly string[]
 }
@@ -72,6 +75,7 @@ const OPTIONS = {
   ),
   approvals: option<'client'>((value) => value === 'client', "must be `'client'`, or be left out"),
   decidedBy: optionOr('mcp-client', isText, 'must be a text that names who decides'),
+  telemetry: option<Telemetry>(hasMethods('turn'), 'must be `telemetry()` of `bobbin-adk/otel`'),
   hosts: optionOr<readonly string[]>(
     [],
     (value) => Array.isArray(value) && value.every(isText),
@@ -95,6 +99,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
   const scope: ServedScope = {
     ...policy,
     store,
+    telemetry: settings.telemetry,
     spool: spoolOf(store),
     remember,
     tools: () => toolsIn(tools, own),

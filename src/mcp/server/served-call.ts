@@ -6,6 +6,7 @@ import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
@@ -19,6 +20,7 @@ import { type CallState, signState } from './signed-state.ts'
 /** What a server with tools is made of. */
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
+  readonly telemetry: Telemetry | undefined
   /** Forgets the oldest calls of a store in memory. */
   readonly remember: (conversation: string) => void
 }
@@ -29,6 +31,12 @@ interface AskedCall {
   readonly args: JsonObject
 }
 
+interface ServedCall {
+  readonly call: AskedCall
+  /** Where the client is in its trace, among other things that it says. */
+  readonly from: object
+}
+
 const NOT_ALLOWED =
   'This call needs an approval that this server does not take from its clients. It was not run.'
 
@@ -36,17 +44,21 @@ const NOT_ALLOWED =
 export class ServedCalls {
   readonly #scope: ServedScope
   readonly #runner: TurnRunner
-  readonly #asked = new Map<string, AskedCall>()
+  /** The calls that run, by their conversations. */
+  readonly #served = new Map<string, ServedCall>()
 
   constructor(scope: ServedScope) {
     this.#scope = scope
-    const { store, spool } = scope
+    const { store, spool, telemetry } = scope
+    const turn: Telemetry['turn'] = ({ conversation }) =>
+      telemetry?.served?.(this.#served.get(conversation)?.from ?? {})
     this.#runner = new TurnRunner({
       store,
       spool,
       tools: () => scope.tools(),
+      ...(telemetry && { telemetry: { turn } }),
       executor: async ({ conversation, turnToolCalls }) => {
-        const call = this.#asked.get(conversation)
+        const call = this.#served.get(conversation)?.call
         return turnToolCalls.length > 0 || call === undefined
           ? { answer: 'Done.' }
           : { calls: [call] }
@@ -58,14 +70,11 @@ export class ServedCalls {
   async run(call: AskedCall, ctx: ServerContext): Promise<object> {
     const conversation = `mcp-${crypto.randomUUID()}`
     this.#scope.remember(conversation)
-    this.#asked.set(conversation, call)
     const message = `A client calls \`${call.tool}\`.`
     const { signal } = ctx.mcpReq
-    try {
-      return await this.#ended(call, this.#runner.run({ message, conversation, signal }), ctx)
-    } finally {
-      this.#asked.delete(conversation)
-    }
+    return this.#serve(conversation, call, ctx, () =>
+      this.#runner.run({ message, conversation, signal }),
+    )
   }
 
   /** Continues a call that waited for an answer of the client. */
@@ -80,7 +89,23 @@ export class ServedCalls {
     const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
     const { signal } = ctx.mcpReq
-    return this.#ended(call, this.#runner.resume({ conversation, decisions, signal }), ctx)
+    return this.#serve(conversation, call, ctx, () =>
+      this.#runner.resume({ conversation, decisions, signal }),
+    )
+  }
+
+  async #serve(
+    conversation: string,
+    call: AskedCall,
+    ctx: ServerContext,
+    start: () => TurnHandle,
+  ): Promise<object> {
+    this.#served.set(conversation, { call, from: ctx.mcpReq._meta ?? {} })
+    try {
+      return await this.#ended(call, start(), ctx)
+    } finally {
+      this.#served.delete(conversation)
+    }
   }
 
   async #ended(call: AskedCall, turn: TurnHandle, ctx: ServerContext): Promise<object> {

@@ -8,7 +8,7 @@ import { Tokenizable } from '../../text/tokenizable.ts'
 import type { ToolExecutionStartEvent } from '../../tools/execution-events.ts'
 import { PersonRequest } from '../../tools/person-request.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { AROUND, type ExecutionContext } from '../../tools/tool-context.ts'
+import { AROUND, type ExecutionContext, type TraceContext } from '../../tools/tool-context.ts'
 import { mayRepeat } from '../../tools/tool-options.ts'
 import type { CallLimit } from '../limits/cut-off.ts'
 import { errorText } from '../limits/failure.ts'
@@ -37,6 +37,7 @@ export class Attempt {
   hasStarted = false
   readonly #scope: CallScope
   readonly #step: RunStep
+  readonly #trace: TraceContext | undefined
   #isOver = false
   #hasReturned = false
   /** The start of the execution, until its end is reported. */
@@ -44,9 +45,10 @@ export class Attempt {
   /** The stream that the handler returned, while it is written to the spool. */
   #stream: object | undefined
 
-  constructor(scope: CallScope, step: RunStep) {
+  constructor(scope: CallScope, step: RunStep, trace?: TraceContext) {
     this.#scope = scope
     this.#step = step
+    this.#trace = trace
   }
 
   async run(): Promise<CallEnd> {
@@ -180,6 +182,7 @@ export class Attempt {
         this.inner = turn
       }),
       ...(input && { input }),
+      trace: this.#trace,
       ...(output.secret && { secret: output.secret }),
       now: () => settings.clock.now(),
       emit: (event) => {

@@ -49,7 +49,9 @@ function traceOf({ trace, output }: CallScope, step: RunStep): ToolCallTrace | u
 }
 
 async function runAndSettle(scope: CallScope, step: RunStep, trace?: ToolCallTrace): Promise<void> {
-  const attempt: Trial = step.given ? new Report(scope, step, step.given) : new Attempt(scope, step)
+  const attempt: Trial = step.given
+    ? new Report(scope, step, step.given)
+    : new Attempt(scope, step, trace?.place)
   const run = () => throughLayers(scope, step, attempt)
   const made = await (trace ? trace.within(run) : run())
   const { inner } = attempt

@@ -3,12 +3,15 @@ import type { Finish, ModelEvent, Usage } from '../../model/events/model-event.t
 import type { Model, ModelName, ModelRequest } from '../../model/model.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
+import type { TraceContext } from '../../tools/tool-context.ts'
 import type { TurnOutcome } from '../limits/outcome.ts'
 
 /** Traces the turns of a runner. `telemetry()` of `bobbin-adk/otel` makes one. None of its functions throws. */
 export interface Telemetry {
   /** A turn begins. Gives nothing when tracing is off. */
   turn(begin: TurnBegin): TurnTrace | undefined | Promise<TurnTrace | undefined>
+  /** A server begins to serve a call of a client, which says where it is in its own trace. */
+  served?(from: Partial<TraceContext>): TurnTrace | undefined | Promise<TurnTrace | undefined>
 }
 
 /** What is known of a turn when it begins. */
@@ -80,6 +83,8 @@ export interface TracedToolCall {
 
 /** The trace of one call. What comes after its end is ignored. */
 export interface ToolCallTrace {
+  /** The place of the call in its trace, for other services. */
+  readonly place?: TraceContext | undefined
   /** Runs the handler inside the span. */
   within<T>(work: () => Promise<T>): Promise<T>
   settled(record: ToolCall): void | Promise<void>

@@ -1,0 +1,107 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
+import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { propagateContext, type Traced, traced } from '../../test/otel/traced.ts'
+import { sampleTool } from '../../test/turn-samples.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { mcpServer, mcpTools } from '../mcp/index.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { TraceContext } from '../tools/tool-context.ts'
+import { TurnRunner } from '../turn/turn-runner.ts'
+
+beforeAll(propagateContext)
+
+const NAME = { name: 'test', version: '1' }
+const AUTO = { versionNegotiation: { mode: 'auto' } } as const
+
+/** A client of a server with these tools, as two programs would be. */
+async function connected(sdk: Traced, tools: readonly Tool[], agents = {}): Promise<Client> {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await mcpServer({ tools, agents, telemetry: sdk.telemetry }).connect(far)
+  const client = new Client(NAME, AUTO)
+  await client.connect(near)
+  return client
+}
+
+const turnOf = (sdk: Traced, tool: string, tools: Iterable<Tool>, args: JsonObject = { q: 'x' }) =>
+  new TurnRunner({
+    model: scriptedModel([[{ call: tool, args }], [{ text: 'so' }]]),
+    tools,
+    policy: 'open',
+    telemetry: sdk.telemetry,
+  }).run({ message: 'go' })
+
+const look = sampleTool('look', () => 'seen')
+
+describe('a trace across MCP', () => {
+  it('has the call of the server inside the call of the client', async () => {
+    const [here, there] = [traced(), traced()]
+    const client = await connected(there, [look])
+    await turnOf(here, 'look', await mcpTools(client))
+    const asked = here.span('execute_tool look').spanContext()
+    const served = there.span('tools/call look')
+    expect(there.spans()).toHaveLength(1)
+    expect(served.kind).toBe(1)
+    expect(served.spanContext().traceId).toBe(asked.traceId)
+    expect(served.parentSpanContext).toMatchObject({ spanId: asked.spanId, isRemote: true })
+    expect(served.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.tool.name': 'look',
+      'bobbin.call.settlement': 'ok',
+    })
+    await client.close()
+  })
+
+  it('has the turn of a served agent inside the call of the server', async () => {
+    const [here, there] = [traced(), traced()]
+    const model = scriptedModel([[{ text: 'so' }]])
+    const ask = new TurnRunner({ model, tools: [], telemetry: there.telemetry })
+    const client = await connected(there, [], { ask })
+    await turnOf(here, 'ask', await mcpTools(client), { message: 'go' })
+    const served = there.span('tools/call ask').spanContext()
+    const turn = there.span('invoke_agent')
+    expect(turn.parentSpanContext?.spanId).toBe(served.spanId)
+    expect(turn.spanContext().traceId).toBe(here.span('invoke_agent').spanContext().traceId)
+    await client.close()
+  })
+
+  it('passes the decision not to sample on', async () => {
+    const [here, there] = [traced({ sampler: new AlwaysOffSampler() }), traced()]
+    let seen: TraceContext | undefined
+    const tool = sampleTool('look', (_args, ctx) => {
+      seen = ctx.trace
+      return 'seen'
+    })
+    const client = await connected(there, [tool])
+    await turnOf(here, 'look', await mcpTools(client))
+    expect(seen?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+    expect(there.spans()).toEqual([])
+    await client.close()
+  })
+
+  it('does not believe a `traceparent` that is none', async () => {
+    const there = traced()
+    const client = await connected(there, [look])
+    const wrong = ['nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, 'x'.repeat(100_000)]
+    for (const traceparent of wrong) {
+      const params = { name: 'look', arguments: { q: 'x' }, _meta: { traceparent } }
+      expect((await client.callTool(params)).isError).toBeUndefined()
+    }
+    expect(there.spans().map(({ parentSpanContext }) => parentSpanContext)).toEqual(
+      wrong.map(() => undefined),
+    )
+    await client.close()
+  })
+
+  it('sends nothing about a trace without telemetry', async () => {
+    let seen: TraceContext | undefined
+    const tool = sampleTool('look', (_args, ctx) => {
+      seen = ctx.trace
+      return 'seen'
+    })
+    const model = scriptedModel([[{ call: 'look', args: { q: 'x' } }], [{ text: 'so' }]])
+    await new TurnRunner({ model, tools: [tool] }).run({ message: 'go' })
+    expect(seen).toBeUndefined()
+  })
+})

@@ -22,6 +22,7 @@ const config: KnipConfig = ({ production = false }) => ({
     'test/deep/browser/*.mjs',
     'test/crash/*-process.ts',
     'test/mcp/*.mjs',
+    'test/otel/*.mjs',
     'test/restate/*.mjs',
     'test/stored/make-fixtures.mjs',
     'src/**/*.test-d.ts',

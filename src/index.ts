@@ -204,6 +204,7 @@ export type {
   JsonOutputObject,
   ToolContext,
   ToolOutput,
+  TraceContext,
 } from './tools/tool-context.ts'
 export type {
   CollisionPolicy,

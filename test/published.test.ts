@@ -1,4 +1,4 @@
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -94,6 +94,16 @@ describe('the package as published', () => {
     const file = join(installed.folder, 'node_modules', 'bobbin-adk', manifest.bin.bobbin)
     const { output, code } = await runNode(file, ['--version'], { cwd: installed.folder })
     expect({ output, code }).toEqual({ output: `${manifest.version}\n`, code: 0 })
+  })
+
+  it('names the packages that `--otel` needs', async () => {
+    const file = join(installed.folder, 'node_modules', 'bobbin-adk', manifest.bin.bobbin)
+    const agent = inRoot('examples', 'incident', 'agent.ts')
+    rmSync(join(installed.folder, 'node_modules', '@opentelemetry', 'sdk-node'))
+    const options = { cwd: installed.folder }
+    const { code, output } = await runNode(file, ['run', '--otel', '-a', agent], options)
+    expect(code).toBe(2)
+    expect(output).toContain('npm install @opentelemetry/api @opentelemetry/sdk-node')
   })
 
   it('leaves little of a finished turn to the full collections', async () => {

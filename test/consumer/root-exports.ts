@@ -285,6 +285,7 @@ export const rootExports: PublicNames = {
     'ToolInputDelta',
     'ToolOptions',
     'ToolOutput',
+    'TraceContext',
     'TracedFinish',
     'TracedModelCall',
     'TracedToolCall',

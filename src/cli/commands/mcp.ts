@@ -14,6 +14,7 @@ import { MODEL_OPTIONS } from '../run/model-choice.ts'
 import { httpServer } from '../run/node-http.ts'
 import { mindOf } from '../run/turn-session.ts'
 import { toolsOf, withAgent } from '../run/with-agent.ts'
+import { OTEL_OPTION } from '../run/with-telemetry.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
 import { writeJson } from '../terminal/write-json.ts'
 
@@ -26,6 +27,7 @@ const OPTIONS = {
   port: { type: 'string', value: 'PORT', help: 'Serve over HTTP on this port of this machine' },
   approvals: { type: 'boolean', help: 'Let clients decide on calls that need approval' },
   ...MODEL_OPTIONS,
+  ...OTEL_OPTION,
   ...STORE_OPTIONS,
 } as const
 
@@ -128,7 +130,8 @@ async function openTools(values: McpValues, wanted: string | undefined, io: Io) 
 const firstLine = (text: string) => text.split('\n')[0] ?? ''
 
 function serve(values: McpValues, [file]: readonly string[], io: Io): Promise<number> {
-  return withAgent(file === undefined ? {} : { agent: file }, io, (loaded) =>
+  const named = { ...values, ...(file !== undefined && { agent: file }) }
+  return withAgent(named, io, (loaded) =>
     withStore(values, io, { create: true }, async (store) => {
       const server = await agentServer(loaded, values, io, store)
       try {
@@ -160,6 +163,7 @@ async function agentServer(
     tools,
     store,
     ...(agents && { agents }),
+    ...(agent.telemetry && { telemetry: agent.telemetry }),
     ...(values.approvals === true && { approvals: 'client' as const }),
   })
 }

@@ -53,10 +53,13 @@ export const recover = command({
         }
         code = Math.max(code, exitCodeOf(turn, io))
       }
-      for (const conversation of ids) {
-        await withAgent(values, io, (loaded) => recoverOne(loaded, conversation))
-        if (io.signal.aborted) break
-      }
+      if (ids.length === 0) return code
+      await withAgent(values, io, async (loaded) => {
+        for (const conversation of ids) {
+          await recoverOne(loaded, conversation)
+          if (io.signal.aborted) break
+        }
+      })
       return code
     }),
 })

@@ -22,6 +22,7 @@ import { type DrivenTurn, driveTurn } from './drive-turn.ts'
 import { jsonView } from './json-view.ts'
 import { chooseModel, MODEL_OPTIONS, openModel } from './model-choice.ts'
 import { TurnView } from './turn-view.ts'
+import { OTEL_OPTION } from './with-telemetry.ts'
 
 /** The options of every command that runs turns. */
 export const TURN_OPTIONS = {
@@ -34,6 +35,7 @@ export const TURN_OPTIONS = {
   ...MODEL_OPTIONS,
   yes: { type: 'boolean', short: 'y', help: 'Approve every call that asks' },
   no: { type: 'boolean', help: 'Deny every call that asks' },
+  ...OTEL_OPTION,
   ...STORE_OPTIONS,
 } as const satisfies Options
 

@@ -3,14 +3,26 @@ import type { Io } from '../terminal/io.ts'
 import type { Agent } from './agent.ts'
 import { type LoadedAgent, loadAgent } from './agent-file.ts'
 import { openServers } from './mcp-servers.ts'
+import { withTelemetry } from './with-telemetry.ts'
 
 /** Loads the agent, opens its MCP servers for as long as the work takes, and closes them. */
-export async function withAgent<T>(
-  values: { readonly agent?: string },
-  io: Pick<Io, 'cwd'>,
+export function withAgent<T>(
+  values: { readonly agent?: string; readonly otel?: boolean },
+  io: Pick<Io, 'cwd' | 'env' | 'stderr'>,
   work: (loaded: LoadedAgent) => Promise<T>,
 ): Promise<T> {
-  const loaded = await loadAgent(values, io)
+  return withTelemetry(values, io, async (telemetry) => {
+    const loaded = await loadAgent(values, io)
+    const agent = telemetry ? { telemetry, ...loaded.agent } : loaded.agent
+    return withServers({ ...loaded, agent }, work)
+  })
+}
+
+/** Opens the MCP servers of an agent for as long as the work takes. */
+async function withServers<T>(
+  loaded: LoadedAgent,
+  work: (loaded: LoadedAgent) => Promise<T>,
+): Promise<T> {
   const { mcpServers, ...agent } = loaded.agent
   if (mcpServers === undefined) return work(loaded)
   const servers = await openServers(mcpServers)

@@ -1,0 +1,32 @@
+// An OTLP receiver over HTTP in a process of its own. It prints its address; `GET /received` gives what came.
+import { createServer } from 'node:http'
+
+const MAX_BYTES = 4 * 1024 * 1024
+/** @type {{ path: string, type: string, body: string }[]} */
+const received = []
+
+const server = createServer(async (request, response) => {
+  if (request.method === 'GET') {
+    response.end(JSON.stringify(received))
+    return
+  }
+  /** @type {Buffer[]} */
+  const chunks = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > MAX_BYTES) {
+      response.writeHead(413).end()
+      return
+    }
+    chunks.push(chunk)
+  }
+  const type = request.headers['content-type'] ?? ''
+  received.push({ path: request.url ?? '', type, body: Buffer.concat(chunks).toString('utf8') })
+  const isJson = type.startsWith('application/json')
+  response.writeHead(200, { 'content-type': type }).end(isJson ? '{}' : '')
+})
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  console.log(`http://127.0.0.1:${port}`)
+})

@@ -133,11 +133,9 @@ const folder = mkdtempSync(join(tmpdir(), 'bobbin-bench-'))
 const store = kind === 'sqlite' ? sqliteStore(join(folder, 'a.db')) : memoryStore()
 
 async function turn() {
-  const script = Array.from({ length: steps }, (_, step) =>
-    Array.from({ length: calls }, (_, call) => ({
-      call: 'stock',
-      args: { article: `${step}-${call}` },
-    })),
+  const places = (length) => Array.from({ length }, (_, at) => at)
+  const script = places(steps).map((step) =>
+    places(calls).map((call) => ({ call: 'stock', args: { article: `${step}-${call}` } })),
   )
   const scripted = scriptedModel([...script, [{ text: 'Done.' }]])
   const stream = (...given) => layers.model(() => scripted.stream(...given))

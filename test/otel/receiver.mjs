@@ -5,7 +5,8 @@ const MAX_BYTES = 4 * 1024 * 1024
 /** @type {{ path: string, type: string, body: string }[]} */
 const received = []
 
-const server = createServer(async (request, response) => {
+/** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+async function answer(request, response) {
   if (request.method === 'GET') {
     response.end(JSON.stringify(received))
     return
@@ -25,8 +26,10 @@ const server = createServer(async (request, response) => {
   received.push({ path: request.url ?? '', type, body: Buffer.concat(chunks).toString('utf8') })
   const isJson = type.startsWith('application/json')
   response.writeHead(200, { 'content-type': type }).end(isJson ? '{}' : '')
-})
+}
+
+const server = createServer((request, response) => void answer(request, response))
 server.listen(0, '127.0.0.1', () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  console.log(`http://127.0.0.1:${port}`)
+  process.stdout.write(`http://127.0.0.1:${port}\n`)
 })

@@ -100,7 +100,8 @@ export class ServedCalls {
     ctx: ServerContext,
     start: () => TurnHandle,
   ): Promise<object> {
-    this.#served.set(conversation, { call, from: ctx.mcpReq._meta ?? {} })
+    const { _meta: from = {} } = ctx.mcpReq
+    this.#served.set(conversation, { call, from })
     try {
       return await this.#ended(call, start(), ctx)
     } finally {

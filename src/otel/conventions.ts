@@ -57,6 +57,9 @@ export const ATTRIBUTE = {
 /** The event of a turn's span for each gate that it waits for. */
 export const GATE_EVENT = 'bobbin.gate'
 
+/** Buckets for the durations of MCP requests, in seconds. */
+const REQUEST_SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+
 /** Buckets for durations, in seconds. */
 const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
@@ -87,6 +90,12 @@ export const METRIC = {
     unit: 's',
     description: 'How long a call took.',
     buckets: SECONDS,
+  },
+  servedDuration: {
+    name: 'mcp.server.operation.duration',
+    unit: 's',
+    description: 'How long a call of an MCP client took.',
+    buckets: REQUEST_SECONDS,
   },
   modelCalls: {
     name: 'gen_ai.invoke_agent.inference_calls',

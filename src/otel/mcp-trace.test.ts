@@ -1,4 +1,8 @@
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { propagateContext, type Traced, traced } from '../../test/otel/traced.ts'
@@ -51,6 +55,30 @@ describe('a trace across MCP', () => {
       'bobbin.call.settlement': 'ok',
     })
     await client.close()
+  })
+
+  it('links to the span of the transport, and measures the request', async () => {
+    const [here, there] = [traced(), traced()]
+    const server = mcpServer({ tools: [look], telemetry: there.telemetry })
+    const client = new Client(NAME, AUTO)
+    const fetch = (url: string | URL, init?: RequestInit) =>
+      there.tracer.startActiveSpan('POST', (span) =>
+        server.handle(new Request(url, init)).finally(() => span.end()),
+      )
+    const address = new URL('http://localhost/mcp')
+    await client.connect(new StreamableHTTPClientTransport(address, { fetch }))
+    await turnOf(here, 'look', await mcpTools(client))
+    const served = there.span('tools/call look')
+    const transport = there.spans().filter(({ name }) => name === 'POST')
+    const ids = transport.map((span) => span.spanContext().spanId)
+    expect(served.parentSpanContext?.spanId).toBe(
+      here.span('execute_tool look').spanContext().spanId,
+    )
+    expect(served.links).toHaveLength(1)
+    expect(ids).toContain(served.links[0]?.context.spanId)
+    expect(await there.metrics()).toEqual({ 'mcp.server.operation.duration': 1 })
+    await client.close()
+    await server.close()
   })
 
   it('has the turn of a served agent inside the call of the server', async () => {

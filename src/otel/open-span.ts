@@ -29,6 +29,8 @@ export interface SpanBegin {
   readonly parent: Context
   readonly attributes: Attributes
   readonly kind?: SpanKind
+  /** A span beside it that led to it too. */
+  readonly beside?: SpanContext | undefined
 }
 
 /** A span until its end, and the context in which it is active. Nothing here throws. */
@@ -38,8 +40,9 @@ export class OpenSpan {
   readonly #startedAt = performance.now()
   #seconds: number | undefined
 
-  constructor({ tracer, name, parent, attributes, kind = SpanKind.INTERNAL }: SpanBegin) {
-    const started = safely(() => tracer.startSpan(name, { kind, attributes }, parent))
+  constructor({ tracer, name, parent, attributes, kind = SpanKind.INTERNAL, beside }: SpanBegin) {
+    const links = beside ? [{ context: beside }] : []
+    const started = safely(() => tracer.startSpan(name, { kind, attributes, links }, parent))
     this.#span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
     this.context = trace.setSpan(parent, this.#span)
   }

@@ -1,4 +1,4 @@
-import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
+import { type Attributes, type Context, type SpanContext, SpanKind } from '@opentelemetry/api'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
@@ -9,35 +9,48 @@ import { ATTRIBUTE, OPERATION } from './conventions.ts'
 import { errorType, OpenSpan } from './open-span.ts'
 import { contentText, errorMessage, type Tracing } from './tracing.ts'
 
+/** What is different for a call that a client asked a server for. */
+export interface Served {
+  readonly name: string
+  readonly attributes: Attributes
+  /** The span of the transport. */
+  readonly beside: SpanContext | undefined
+}
+
 /** One call: the span `execute_tool`. */
 export class ToolCallSpan implements ToolCallTrace {
   readonly #tracing: Tracing
   readonly #span: OpenSpan
   readonly #scrub: Scrub
   readonly #about: Attributes
+  readonly #duration: 'toolDuration' | 'servedDuration'
 
   constructor(
     tracing: Tracing,
     parent: Context,
     call: TracedToolCall,
     scrub: Scrub,
-    served?: { readonly name: string; readonly attributes: Attributes },
+    served?: Served,
   ) {
     this.#tracing = tracing
     this.#scrub = scrub
     const { id, tool, description, checksum, args } = call
-    this.#about = { [ATTRIBUTE.operation]: OPERATION.toolCall, [ATTRIBUTE.tool]: tool }
+    this.#about = {
+      [ATTRIBUTE.operation]: OPERATION.toolCall,
+      [ATTRIBUTE.tool]: tool,
+      ...served?.attributes,
+    }
+    this.#duration = served ? 'servedDuration' : 'toolDuration'
     this.#span = new OpenSpan({
       tracer: tracing.tracer,
       name: served?.name ?? `${OPERATION.toolCall} ${tool}`,
-      ...(served && { kind: SpanKind.SERVER }),
+      ...(served && { kind: SpanKind.SERVER, beside: served.beside }),
       parent,
       attributes: {
         ...this.#about,
         [ATTRIBUTE.toolType]: 'function',
         [ATTRIBUTE.toolCall]: id,
         [ATTRIBUTE.checksum]: checksum,
-        ...served?.attributes,
       },
     })
     if (!tracing.content || !this.#span.isRecording) return
@@ -59,7 +72,7 @@ export class ToolCallSpan implements ToolCallTrace {
     if (this.#span.isOver) return
     const { settlement, isError } = record
     const seconds = this.#span.stop()
-    this.#tracing.measure('toolDuration', seconds, {
+    this.#tracing.measure(this.#duration, seconds, {
       ...this.#about,
       ...(isError && { [ATTRIBUTE.error]: settlement }),
     })
@@ -92,7 +105,7 @@ export class ToolCallSpan implements ToolCallTrace {
   waits(): void {
     if (this.#span.isOver) return
     this.#span.set({ [ATTRIBUTE.settlement]: 'waiting' })
-    this.#tracing.measure('toolDuration', this.#span.end(), this.#about)
+    this.#tracing.measure(this.#duration, this.#span.end(), this.#about)
   }
 
   failed(error: unknown): void {
@@ -100,7 +113,7 @@ export class ToolCallSpan implements ToolCallTrace {
     const type = errorType(error)
     this.#span.fail(type, errorMessage(this.#tracing, error, this.#scrub))
     const about = { ...this.#about, [ATTRIBUTE.error]: type }
-    this.#tracing.measure('toolDuration', this.#span.end(), about)
+    this.#tracing.measure(this.#duration, this.#span.end(), about)
   }
 }
 

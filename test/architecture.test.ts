@@ -96,6 +96,11 @@ describe('the architecture', () => {
     expect(reachViolations(tree, 'src/index.ts', ['static'], onlyLazilyFromRoot)).toEqual([])
   })
 
+  it.each(['mcp', 'otel'])('loads no package of others with bobbin-adk/%s', (entry) => {
+    const packages = ['@modelcontextprotocol/*', '@opentelemetry/*', ...onlyLazilyFromRoot]
+    expect(reachViolations(tree, `src/${entry}/index.ts`, ['static'], packages)).toEqual([])
+  })
+
   it('has a source behind every public entry', () => {
     const entries = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [] : [sourceOf(target.default)],

@@ -4,9 +4,10 @@ import type { SpoolStore } from '../../spool/spool-store.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { command, type Values } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
-import { loadAgent } from '../run/agent-file.ts'
+import type { LoadedAgent } from '../run/agent-file.ts'
 import { MODEL_OPTIONS } from '../run/model-choice.ts'
 import { mindOf } from '../run/turn-session.ts'
+import { withAgent } from '../run/with-agent.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
 
 const OPTIONS = {
@@ -56,43 +57,38 @@ export const worker = command({
   about:
     'Runs the turns of an agent that clients ask a Restate engine for (`restateClient`). Start as many as you need. Ctrl-C takes no new turns and ends when the running ones have ended, or after 30 seconds; again ends at once. Another worker recovers what did not end.',
   options: OPTIONS,
-  async run({ values, positionals }, io) {
-    const [file] = positionals
-    const { agent, file: path } = await loadAgent(file === undefined ? {} : { agent: file }, io)
-    const { postgres: url, name = 'Agent', host = '127.0.0.1' } = values
-    if (url === undefined) {
-      throw usageError(
-        '`bobbin worker` needs `--postgres URL`: workers share one database.',
-        'worker',
-      )
-    }
-    const port = portOf(values.port)
-    const mind = await mindOf(agent, values, io, path)
-    const [{ endpoint }, { restateAgent }, { postgresStore }] = await loadEngine()
-    const spool = await spoolOf(values, io)
-    const store = postgresStore({ url, ...(spool && { spool }) })
-    try {
-      await store.conversations({ limit: 1 })
-      const {
-        question: _,
-        model: _model,
-        executor: _executor,
-        offline: _offline,
-        ...options
-      } = agent
-      const runner = new TurnRunner({ ...options, ...mind, store })
-      const service = endpoint().bind(restateAgent({ name, runner }))
-      await serve(service.http2Handler(), { port, host }, io, async () => {
-        const at = values.url ?? `http://127.0.0.1:${port}`
-        if (values['no-register'] !== true) await register(values.restate ?? ADMIN, at)
-        io.stdout.write(`Worker for ${name} at ${at}. Ctrl-C ends it.\n`)
-      })
-    } finally {
-      await store.close()
-    }
-    return EXIT.ok
-  },
+  run: ({ values, positionals: [file] }, io) =>
+    withAgent(file === undefined ? {} : { agent: file }, io, (loaded) => work(loaded, values, io)),
 })
+
+async function work({ agent, file }: LoadedAgent, values: WorkerValues, io: Io): Promise<number> {
+  const { postgres: url, name = 'Agent', host = '127.0.0.1' } = values
+  if (url === undefined) {
+    throw usageError(
+      '`bobbin worker` needs `--postgres URL`: workers share one database.',
+      'worker',
+    )
+  }
+  const port = portOf(values.port)
+  const mind = await mindOf(agent, values, io, file)
+  const [{ endpoint }, { restateAgent }, { postgresStore }] = await loadEngine()
+  const spool = await spoolOf(values, io)
+  const store = postgresStore({ url, ...(spool && { spool }) })
+  try {
+    await store.conversations({ limit: 1 })
+    const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
+    const runner = new TurnRunner({ ...options, ...mind, store })
+    const service = endpoint().bind(restateAgent({ name, runner }))
+    await serve(service.http2Handler(), { port, host }, io, async () => {
+      const at = values.url ?? `http://127.0.0.1:${port}`
+      if (values['no-register'] !== true) await register(values.restate ?? ADMIN, at)
+      io.stdout.write(`Worker for ${name} at ${at}. Ctrl-C ends it.\n`)
+    })
+  } finally {
+    await store.close()
+  }
+  return EXIT.ok
+}
 
 const ADMIN = 'http://127.0.0.1:9070'
 

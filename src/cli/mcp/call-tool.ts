@@ -123,7 +123,9 @@ async function tellEnd(turn: DrivenTurn, tool: Tool, values: McpValues, io: Io):
 
 async function errorOf(record: ToolCall | undefined): Promise<string> {
   const parts = record === undefined ? [] : await contentOf(record)
-  return parts.map(partText).join('\n')
+  const text = parts.map(partText).join('\n')
+  // The settlement says so already.
+  return text.replace(`The tool \`${record?.tool}\` failed: `, '')
 }
 
 const partText = (part: ResultPart) =>

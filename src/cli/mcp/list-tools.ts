@@ -1,5 +1,5 @@
 import { usageError } from '../command/usage-error.ts'
-import { nameText, oneLine } from '../terminal/call-text.ts'
+import { nameText } from '../terminal/call-text.ts'
 import { columnsOf, padTo } from '../terminal/columns.ts'
 import { cutToWidth } from '../terminal/cut-to-width.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
@@ -8,7 +8,7 @@ import { widthOf } from '../terminal/text-width.ts'
 import { writeJson } from '../terminal/write-json.ts'
 import type { McpValues } from './mcp-options.ts'
 import { type OneServer, toolNamed, withServer } from './one-server.ts'
-import { toolFacts, toolLines } from './tool-text.ts'
+import { onOneLine, toolFacts, toolLines } from './tool-text.ts'
 
 /** A longer name moves only its own line. */
 const WIDEST_NAME = 40
@@ -39,8 +39,8 @@ export async function listTools(
 
 function writeTable({ entry, tools }: OneServer, io: Io): void {
   const rows = [...tools].map(({ name, description }) => ({
-    name: nameText(name),
-    text: oneLine(firstLine(description), LONGEST_LINE),
+    name,
+    text: onOneLine(firstLine(description), LONGEST_LINE),
   }))
   if (rows.length === 0) {
     io.stderr.write(`The MCP server \`${nameText(entry.name)}\` has no tools.\n`)

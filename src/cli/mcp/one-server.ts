@@ -1,7 +1,6 @@
 import { distance } from '../../core/word-distance.ts'
 import { needsApproval } from '../../mcp/client/policy.ts'
 import type { McpToolInfo, McpTools } from '../../mcp/index.ts'
-import { visibleText } from '../../text/visible-text.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { usageError } from '../command/usage-error.ts'
 import { namedServer } from '../servers/named-server.ts'
@@ -57,7 +56,7 @@ const isChecked = ({ policy: { approval } }: ServerEntry) =>
 function tellProblems({ problems }: McpTools, values: McpValues, io: Io): void {
   for (const { tool, problem } of problems) {
     if (values.json === true) writeJson({ stdout: io.stderr }, { problem: { tool, problem } })
-    else io.stderr.write(`bobbin: ${visibleText(`\`${tool}\` cannot be used: ${problem}`)}\n`)
+    else io.stderr.write(`bobbin: \`${tool}\` cannot be used: ${problem}\n`)
   }
 }
 

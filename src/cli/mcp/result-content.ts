@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer'
+import { isDeepStrictEqual } from 'node:util'
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
+import { isObject } from '../../core/error/wrong-input.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
 import { Media } from '../../spool/media.ts'
 
@@ -19,7 +21,20 @@ export async function contentOf({ results, media = [] }: ToolCall): Promise<read
   const list: readonly unknown[] = Array.isArray(results) ? results : [results]
   const parts = await Promise.all(list.map(partOf))
   for (const placed of media) parts.splice(placed.place, 0, await partOf(placed.media))
-  return parts
+  const last = parts.at(-1)
+  // Servers send structured content as text too, for clients that read no other.
+  const isTwice = parts.length > 1 && parts.slice(0, -1).some((part) => saysSame(part, last))
+  return isTwice ? parts.slice(0, -1) : parts
+}
+
+function saysSame(part: ResultPart, other: ResultPart | undefined): boolean {
+  if (part.type !== 'text' || other?.type !== 'text') return false
+  try {
+    const [one, two] = [part, other].map(({ text }): unknown => JSON.parse(text))
+    return isObject(one) && isDeepStrictEqual(one, two)
+  } catch {
+    return false
+  }
 }
 
 async function partOf(value: unknown): Promise<ResultPart> {

@@ -113,7 +113,7 @@ async function overStdio(
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   await server.connect(transport)
-  stderr.write(`Serving ${what} over stdio: an MCP client starts this command. Ctrl-C ends it.\n`)
+  stderr.write(`Serving ${what} over stdio: an MCP client starts this command (Ctrl-C ends it)\n`)
   await left
 }
 
@@ -130,7 +130,7 @@ async function overHttp(
     http.listen(port, '127.0.0.1', resolve)
   })
   const { port: taken } = http.address() as AddressInfo
-  stderr.write(`Serving ${what} at http://127.0.0.1:${taken}/mcp. Ctrl-C ends it.\n`)
+  stderr.write(`Serving ${what} at http://127.0.0.1:${taken}/mcp (Ctrl-C ends it)\n`)
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })

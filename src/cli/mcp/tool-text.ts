@@ -1,12 +1,15 @@
-import { visibleText } from '../../text/visible-text.ts'
+import { brief } from '../../core/error/cut-text.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { nameText, oneLine } from '../terminal/call-text.ts'
 import { beside, columnsOf } from '../terminal/columns.ts'
 import type { Io } from '../terminal/io.ts'
 import { paintFor } from '../terminal/paint.ts'
 import { widthOf } from '../terminal/text-width.ts'
 import { wrapLines } from '../terminal/word-wrap.ts'
 import type { OneServer } from './one-server.ts'
+
+/** A text of a definition on one line. Definitions are read with hidden characters shown: once is enough. */
+export const onOneLine = (text: string, limit: number) =>
+  brief(text.replace(/\s+/g, ' ').trim(), limit)
 
 /** What a program reads about a tool. */
 export function toolFacts(tool: Tool, { infoOf }: Pick<OneServer, 'infoOf'>) {
@@ -29,7 +32,7 @@ export function toolLines(tool: Tool, server: OneServer, io: Io): readonly strin
   const paint = paintFor(io)
   const columns = columnsOf(io)
   const { title, annotations = {}, asks = false } = server.infoOf(tool) ?? {}
-  const head = title === undefined || title === tool.name ? '' : `  ${oneLine(title, 200)}`
+  const head = title === undefined || title === tool.name ? '' : `  ${onOneLine(title, 200)}`
   const hints = Object.entries(annotations).map(([hint, value]) => `${hint} ${value}`)
   const isTrusted = server.entry.policy.trusted === true
   const facts = [
@@ -41,10 +44,8 @@ export function toolLines(tool: Tool, server: OneServer, io: Io): readonly strin
   const row = ([name, text]: readonly [string, string]) =>
     beside(`  ${paint.bold(name)}${widthOf(name) > width - 4 ? '  ' : ''}`, text, width, columns)
   return [
-    `${paint.bold(nameText(tool.name))}${head}`,
-    ...(tool.description.trim() === ''
-      ? []
-      : ['', wrapLines(visibleText(tool.description.trim()), columns)]),
+    `${paint.bold(tool.name)}${head}`,
+    ...(tool.description.trim() === '' ? [] : ['', wrapLines(tool.description.trim(), columns)]),
     '',
     parameters.length === 0 ? 'Parameters: none' : 'Parameters:',
     ...parameters.map(row),
@@ -69,9 +70,9 @@ function parametersOf(jsonSchema: object): readonly (readonly [string, string])[
     .slice(0, MAX_PARAMETERS)
     .map(([name, schema]) => {
       const { description } = Object(schema) as { readonly description?: unknown }
-      const said = typeof description === 'string' ? `: ${oneLine(description, 500)}` : ''
+      const said = typeof description === 'string' ? `: ${onOneLine(description, 500)}` : ''
       const must = needed.includes(name) ? ', required' : ''
-      return [nameText(name), `${typeText(schema)}${must}${said}`] as const
+      return [onOneLine(name, 100), `${typeText(schema)}${must}${said}`] as const
     })
 }
 
@@ -92,5 +93,5 @@ function typeText(schema: unknown): string {
     ? values.map((each) => JSON.stringify(each)).join(' | ')
     : named
   const otherwise = given === undefined ? '' : `, ${JSON.stringify(given)} unless given`
-  return oneLine(`${what}${otherwise}`, 200)
+  return onOneLine(`${what}${otherwise}`, 200)
 }

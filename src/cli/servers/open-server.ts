@@ -1,7 +1,6 @@
 import { isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { McpTools, McpToolsOptions } from '../../mcp/index.ts'
-import { visibleText } from '../../text/visible-text.ts'
 import { usageError } from '../command/usage-error.ts'
 import { refuserOf, type ServerEntry } from './server-entry.ts'
 
@@ -70,11 +69,12 @@ function endServers(): void {
 /** Says which server could not be opened and what it said. */
 function openFailure(entry: ServerEntry, error: unknown): Error {
   if (isBobbinError(error, 'E_INVALID_INPUT')) {
-    const { path, rule } = error.data
+    const { of, path } = error.data
+    const rule = error.message.replace(`\`${path}\` of \`${of}\` `, '').replace(/\.$/, '')
     return refuserOf(entry)(path, rule)
   }
   const inner = isBobbinError(error, 'E_MCP_UNAVAILABLE') ? (error.cause ?? error) : error
-  const why = visibleText(reasonOf(inner)).trim()
+  const why = reasonOf(inner).trim()
   const end = /[.!?]$/.test(why) ? '' : '.'
   return usageError(
     `The MCP server \`${entry.name}\` could not be opened: ${why}${end}${wayOutOf(entry, why)}`,

@@ -1,4 +1,3 @@
-import { visibleText } from '../../text/visible-text.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
@@ -28,7 +27,7 @@ export async function openServers(
   for (const { name, tools } of opened) {
     for (const { tool, problem } of tools.problems) {
       const said = `\`${tool}\` of the MCP server \`${name}\` is left out: ${problem}`
-      io.stderr.write(`bobbin: ${visibleText(said)}\n`)
+      io.stderr.write(`bobbin: ${said}\n`)
     }
   }
   return opened
@@ -80,7 +79,7 @@ export function refuseSameNames(
       if (other !== undefined) {
         const who = `${other} and the MCP server \`${server}\``
         const message = `\`${file}\`: ${who} both have a tool \`${name}\`: give the server another \`prefix\`, or choose its tools with \`only\`.`
-        throw usageError(visibleText(message))
+        throw usageError(message)
       }
       owners.set(name, `the MCP server \`${server}\``)
     }

@@ -11,6 +11,7 @@ import { usageError } from '../command/usage-error.ts'
 import { type DrivenTurn, driveTurn } from '../run/drive-turn.ts'
 import { reasonText } from '../run/turn-summary.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
+import { tell } from '../terminal/tell.ts'
 import { writeJson } from '../terminal/write-json.ts'
 import { answerer, openQuestion } from './call-answers.ts'
 import { CallView } from './call-view.ts'
@@ -79,10 +80,9 @@ async function driven(
   try {
     const { signal } = io
     const start = () => runner.run({ message: tool.name, signal })
-    const tell = (refusal: string) => io.stderr.write(`bobbin: ${visibleText(refusal)}\n`)
     return await driveTurn(runner, start, (gate) => view.still(() => decide(gate)), {
       signal,
-      tell,
+      tell: (refusal) => tell(io, visibleText(refusal)),
     })
   } finally {
     view.stop()
@@ -117,7 +117,7 @@ async function tellEnd(turn: DrivenTurn, tool: Tool, values: McpValues, io: Io):
     if (values.json === true) {
       const error = { code: 'CALL_FAILED', settlement, message }
       writeJson({ stdout: io.stderr }, { error })
-    } else io.stderr.write(`bobbin: \`${tool.name}\` ${settlement}: ${message}\n`)
+    } else tell(io, `\`${tool.name}\` ${settlement}: ${message}`)
   }
 }
 

@@ -31,9 +31,6 @@ export class CallView {
     runner.observe('toolProgress', ({ update }) => {
       this.#progress = progressText(update)
     })
-    runner.observe('warning', ({ message }) => {
-      this.#io.stderr.write(`bobbin: ${oneLine(message, 300)}\n`)
-    })
   }
 
   /** Stands still while a person is asked, who may type. */

@@ -8,6 +8,7 @@ import { openServer } from '../servers/open-server.ts'
 import { whileOpening } from '../servers/opening-line.ts'
 import type { ServerEntry } from '../servers/server-entry.ts'
 import type { Io } from '../terminal/io.ts'
+import { tell } from '../terminal/tell.ts'
 import { writeJson } from '../terminal/write-json.ts'
 import type { McpValues } from './mcp-options.ts'
 
@@ -56,7 +57,7 @@ const isChecked = ({ policy: { approval } }: ServerEntry) =>
 function tellProblems({ problems }: McpTools, values: McpValues, io: Io): void {
   for (const { tool, problem } of problems) {
     if (values.json === true) writeJson({ stdout: io.stderr }, { problem: { tool, problem } })
-    else io.stderr.write(`bobbin: \`${tool}\` cannot be used: ${problem}\n`)
+    else tell(io, `\`${tool}\` cannot be used: ${problem}`)
   }
 }
 

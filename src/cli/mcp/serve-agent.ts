@@ -10,6 +10,7 @@ import { mindOf } from '../run/turn-session.ts'
 import { type OpenAgent, withAgent } from '../run/with-agent.ts'
 import { showCount } from '../terminal/amounts.ts'
 import { EXIT, type Io } from '../terminal/io.ts'
+import { tell } from '../terminal/tell.ts'
 import type { McpValues } from './mcp-options.ts'
 import { protocolOutput } from './protocol-output.ts'
 
@@ -85,7 +86,7 @@ async function agentServer(
   const mind = await mindOf(agent, values, io, file).catch((error: unknown) => {
     // Who names a model wants it.
     if (values.model !== undefined || values.offline === true) throw error
-    io.stderr.write(`bobbin: \`ask\` is not served: ${thrownText(error)}\n`)
+    tell(io, `\`ask\` is not served: ${thrownText(error)}`)
     return undefined
   })
   const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent

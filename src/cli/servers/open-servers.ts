@@ -1,6 +1,7 @@
 import type { Tool } from '../../tools/tool.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
+import { tell } from '../terminal/tell.ts'
 import { type OpenTools, openServer } from './open-server.ts'
 import { whileOpening } from './opening-line.ts'
 import { type AgentMcpServers, readEntry, type ServerEntry } from './server-entry.ts'
@@ -26,8 +27,7 @@ export async function openServers(
   const opened = await whileOpening(names, io, () => openAll(entries, io.signal))
   for (const { name, tools } of opened) {
     for (const { tool, problem } of tools.problems) {
-      const said = `\`${tool}\` of the MCP server \`${name}\` is left out: ${problem}`
-      io.stderr.write(`bobbin: ${said}\n`)
+      tell(io, `\`${tool}\` of the MCP server \`${name}\` is left out: ${problem}`)
     }
   }
   return opened

@@ -240,6 +240,10 @@ describe('an agent file with `mcpServers`', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'ran sky_weather\n' })
     expect(stderr.match(/is left out/g)).toHaveLength(1)
     expect(stderr).toContain('of the MCP server `sky` is left out: its name has hidden characters')
+    const listed = await cli(['calls', '--json', '--store', 'good.db'], { cwd })
+    const { id } = JSON.parse(listed.stdout) as { id: string }
+    const undone = await cli(['undo', id, '-a', 'good.ts', '--store', 'good.db'], { cwd })
+    expect(undone.stderr).toContain('its tool `sky_weather` has no `undo`')
   })
 
   it.each([

@@ -149,7 +149,9 @@ function alive(pids: string): readonly number[] {
 }
 
 /** A process that was killed is listed until the system has noticed; it may take its time. */
-const noneLives = (pids: string) => expect.poll(() => alive(pids), { timeout: 15_000 }).toEqual([])
+async function noneLives(pids: string): Promise<void> {
+  await expect.poll(() => alive(pids), { timeout: 15_000 }).toEqual([])
+}
 
 /** Runs a command, and interrupts it when a file appears. */
 async function command(args: readonly string[], file?: string) {

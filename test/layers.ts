@@ -82,7 +82,7 @@ export const layers: LayerTable = {
     'providers/openai': ['.', 'chat', 'responses'],
     mcp: ['client', 'server', '.'],
     testing: ['.', 'store', 'model', 'loopback'],
-    cli: ['terminal', 'command', 'run', 'wire', 'calls', 'commands', '.'],
+    cli: ['terminal', 'command', 'servers', 'run', 'wire', 'calls', 'mcp', 'commands', '.'],
   },
 }
 

@@ -1,14 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCli } from '../../src/cli/run-cli.ts'
 import { cli } from '../cli/in-process.ts'
+import { buildPackage } from '../cli/incident-agent.ts'
+import { runInTerminal } from '../cli/pseudo-terminal.ts'
+
+const bobbin = inRoot('dist', 'cli', 'main.js')
+const env = { PATH: process.env['PATH'], TERM: 'xterm-256color', USER: 'tester' }
 
 let folder: string
-beforeAll(() => {
+beforeAll(async () => {
+  await buildPackage()
   folder = mkdtempSync(inRoot('.cache', 'mcp-cli-'))
-  const stdio = { command: process.execPath, args: [inRoot('test', 'mcp', 'stdio-server.mjs')] }
+  const stdio = {
+    command: process.execPath,
+    args: [inRoot('test', 'mcp', 'stdio-server.mjs'), join(folder, 'effects')],
+  }
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: stdio } }))
   // Made of plain files: an agent of a project would import the published package.
   const tool = `new Tool({ name: 'double', description: 'Doubles.', effect: 'read', inputSchema: { type: 'object', properties: { n: { type: 'number' } } }, handler: ({ n }) => ({ twice: 2 * n }) })`
@@ -21,7 +32,24 @@ beforeAll(() => {
       : { calls: [{ tool: 'test_echo', args: { a: 1 } }] }
   `
   writeFileSync(join(folder, 'agent.ts'), agent)
-})
+  writeFileSync(join(folder, 'stubborn.mjs'), STUBBORN)
+  const stubborn = (...args: readonly string[]) => ({
+    command: process.execPath,
+    args: ['stubborn.mjs', ...args],
+  })
+  const agentWith = (mcpServers: object) => `
+    console.log('loaded')
+    export const mcpServers = ${JSON.stringify(mcpServers)}
+    export const executor = ({ turnToolCalls: [call] }) =>
+      call ? { answer: 'ran ' + call.settlement } : { calls: [{ tool: 's_wait', args: {} }] }
+  `
+  const write = (name: string, servers: object) =>
+    writeFileSync(join(folder, name), agentWith(servers))
+  write('slow.mjs', { s: stubborn('slow.pids', 'wait') })
+  write('short.mjs', { s: stubborn('short.pids') })
+  write('mute.mjs', { s: stubborn('mute.pids', 'mute') })
+  write('broken.mjs', { s: stubborn('broken.pids'), t: { command: 'no-such-program-here' } })
+}, 60_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('bobbin mcp', () => {
@@ -29,7 +57,7 @@ describe('bobbin mcp', () => {
     const listed = await cli(['mcp', 'list', 'test'], { cwd: folder })
     expect(listed).toEqual({
       code: 0,
-      stdout: 'echo  The tool echo.\ndie  The tool die.\nform  The tool form.\n',
+      stdout: 'echo  The tool echo.\ndie   The tool die.\nform  The tool form.\n',
       stderr: '',
     })
     const called = await cli(['mcp', 'call', 'test', 'echo', '{"a":1}'], { cwd: folder })
@@ -55,7 +83,7 @@ describe('bobbin mcp', () => {
       cwd: folder,
       signal: stop.signal,
     })
-    await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp\n')
+    await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp (')
     const url = /http:\S+/.exec(said)?.[0] ?? ''
     const listed = await cli(['mcp', 'list', url, '--json'], { cwd: folder })
     const names = listed.stdout
@@ -77,4 +105,145 @@ describe('bobbin mcp', () => {
     stop.abort()
     expect(await serving).toBe(0)
   })
+})
+
+/**
+ * A server that neither the end of its input nor a signal ends. Its arguments are the file for its process ids, and whether it is
+ * `mute` or lets calls `wait`.
+ */
+const STUBBORN = `
+  import { appendFileSync } from 'node:fs'
+  import { createInterface } from 'node:readline'
+  const [pids, mode] = process.argv.slice(2)
+  appendFileSync(pids, process.pid + '\\n')
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  setInterval(() => {}, 1000)
+  const tool = { name: 'wait', inputSchema: { type: 'object' } }
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    if (id === undefined || mode === 'mute') return
+    const answer = (rest) => console.log(JSON.stringify({ jsonrpc: '2.0', id, ...rest }))
+    if (method === 'initialize') {
+      const serverInfo = { name: 'stubborn', version: '1' }
+      return answer({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } })
+    }
+    if (method === 'tools/list') return answer({ result: { tools: [tool] } })
+    if (method !== 'tools/call') return answer({ error: { code: -32601, message: 'no' } })
+    if (mode === 'wait') return appendFileSync(pids + '.called', '')
+    answer({ result: { content: [{ type: 'text', text: 'done' }] } })
+  })
+`
+
+/** The processes of a stubborn server that still live. */
+function alive(pids: string): readonly number[] {
+  const file = join(folder, pids)
+  const started = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
+  expect(started.length).toBeGreaterThan(0)
+  return started.filter((pid) => {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** A process that was killed is listed until the system has noticed; it may take its time. */
+async function noneLives(pids: string): Promise<void> {
+  await expect.poll(() => alive(pids), { timeout: 15_000 }).toEqual([])
+}
+
+/** Runs a command, and interrupts it when a file appears. */
+async function command(args: readonly string[], file?: string) {
+  const child = spawn(process.execPath, [bobbin, ...args], { cwd: folder, env, stdio: 'pipe' })
+  const closed = once(child, 'close') as Promise<[number | null]>
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (data) => (stdout += String(data)))
+  child.stderr.on('data', (data) => (stderr += String(data)))
+  if (file !== undefined) {
+    await expect.poll(() => existsSync(join(folder, file)), { timeout: 20_000 }).toBe(true)
+    child.kill('SIGINT')
+  }
+  const [code] = await closed
+  return { code, stdout, stderr }
+}
+
+describe('servers of an agent that are processes', () => {
+  const run = (name: string) => ['run', 'Go.', '-q', '-a', `${name}.mjs`, '--store', `${name}.db`]
+
+  it('end with the command', async () => {
+    expect((await command(run('short'))).stdout).toContain('ran ok')
+    await noneLives('short.pids')
+  }, 30_000)
+
+  it('end when another one cannot be opened', async () => {
+    const { code, stderr } = await command(run('broken'))
+    expect(code).toBe(2)
+    expect(stderr).toContain('The MCP server `t` could not be opened')
+    await noneLives('broken.pids')
+  }, 30_000)
+
+  it('end when a server that never answers is interrupted', async () => {
+    expect((await command(run('mute'), 'mute.pids')).code).toBe(130)
+    await noneLives('mute.pids')
+  }, 30_000)
+
+  it('end when a call is interrupted', async () => {
+    expect((await command(run('slow'), 'slow.pids.called')).code).toBe(130)
+    await noneLives('slow.pids')
+  }, 30_000)
+})
+
+describe('bobbin mcp call in a terminal', () => {
+  it('asks what the server asks, and leaves the result', async () => {
+    const { screen, code } = await runInTerminal([bobbin, 'mcp', 'call', 'test', 'form'], {
+      cwd: folder,
+      env,
+      typed: [
+        { when: '[l]ater: ', type: 'a\r' },
+        { when: 'as JSON: ', type: '{"city":"Ulm"}\r' },
+      ],
+    })
+    expect(screen).toContain('MCP server `stdio` asks: Which city?')
+    expect(screen.trimEnd().split('\n').at(-1)).toMatch(/^asked by \d+$/)
+    expect(code).toBe(0)
+  }, 30_000)
+
+  it('leaves with 3 when the answer is put off, and with 130 on Ctrl-C', async () => {
+    const ended = async (type: string) =>
+      (
+        await runInTerminal([bobbin, 'mcp', 'call', 'test', 'form'], {
+          cwd: folder,
+          env,
+          typed: [{ when: '[l]ater: ', type }],
+        })
+      ).code
+    expect(await ended('l\r')).toBe(3)
+    expect(await ended('\u0003')).toBe(130)
+  }, 30_000)
+})
+
+describe('bobbin mcp serve over stdio', () => {
+  it('writes nothing but the protocol to standard output, and ends with its input', async () => {
+    const args = ['mcp', 'serve', 'short.mjs', '--store', 'stdio.db']
+    const child = spawn(process.execPath, [bobbin, ...args], { cwd: folder, env, stdio: 'pipe' })
+    const closed = once(child, 'close') as Promise<[number | null]>
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (data) => (stdout += String(data)))
+    child.stderr.on('data', (data) => (stderr += String(data)))
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('over stdio')
+    const clientInfo = { name: 'test', version: '1' }
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+    child.stdin.write(
+      `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`,
+    )
+    await expect.poll(() => stdout, { timeout: 20_000 }).toContain('\n')
+    child.stdin.end()
+    expect(await closed).toEqual([0, null])
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'bobbin' } } })
+    expect(stderr).toContain('loaded\n')
+    await noneLives('short.pids')
+  }, 30_000)
 })

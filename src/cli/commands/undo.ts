@@ -1,10 +1,10 @@
 import { command, onePositional } from '../command/command.ts'
 import { findCall, findConversation } from '../command/find-record.ts'
 import { withStore } from '../command/store-location.ts'
-import { loadAgent } from '../run/agent-file.ts'
 import { writeOutcome } from '../run/json-view.ts'
 import { exitCodeOf, openSession, TURN_OPTIONS } from '../run/turn-session.ts'
 import { reasonText } from '../run/turn-summary.ts'
+import { withAgent } from '../run/with-agent.ts'
 import { errorText, nameText } from '../terminal/call-text.ts'
 import { EXIT } from '../terminal/io.ts'
 
@@ -29,21 +29,23 @@ export const undo = command({
       const { conversation, entry } = await findCall(store, wanted, place)
       const toolCallId = entry.data['id'] as string
       const decidedBy = values.by || io.env['USER'] || io.env['USERNAME'] || 'command line'
-      const session = await openSession(await loadAgent(values, io), values, io, store)
-      const turn = await session.drive((runner) =>
-        runner.undo({ conversation, toolCallId, decidedBy, signal: io.signal }),
-      )
-      const undone = turn.calls.find((call) => call.undoes === toolCallId)
-      const isFailed = undone !== undefined && undone.settlement !== 'ok'
-      if (values.json === true) writeOutcome(io, turn)
-      else {
-        session.screen.endText()
-        const ended = undone?.settlement ?? turn.outcome.status
-        const why = isFailed ? `: ${errorText(undone.results)}` : ''
-        session.screen.line(`undo of ${nameText(toolCallId)}: ${ended}${why}`)
-        const reason = reasonText(turn)
-        if (reason !== undefined) session.screen.line(reason)
-      }
-      return Math.max(exitCodeOf(turn, io), isFailed ? EXIT.failed : EXIT.ok)
+      return withAgent(values, io, async (loaded) => {
+        const session = await openSession(loaded, values, io, store)
+        const turn = await session.drive((runner) =>
+          runner.undo({ conversation, toolCallId, decidedBy, signal: io.signal }),
+        )
+        const undone = turn.calls.find((call) => call.undoes === toolCallId)
+        const isFailed = undone !== undefined && undone.settlement !== 'ok'
+        if (values.json === true) writeOutcome(io, turn)
+        else {
+          session.screen.endText()
+          const ended = undone?.settlement ?? turn.outcome.status
+          const why = isFailed ? `: ${errorText(undone.results)}` : ''
+          session.screen.line(`undo of ${nameText(toolCallId)}: ${ended}${why}`)
+          const reason = reasonText(turn)
+          if (reason !== undefined) session.screen.line(reason)
+        }
+        return Math.max(exitCodeOf(turn, io), isFailed ? EXIT.failed : EXIT.ok)
+      })
     }),
 })

@@ -59,21 +59,27 @@ export const worker = command({
   about:
     'Runs the turns of an agent that clients ask a Restate engine for (`restateClient`). Start as many as you need. Ctrl-C takes no new turns and ends when the running ones have ended, or after 30 seconds; again ends at once. Another worker recovers what did not end.',
   options: OPTIONS,
-  run: ({ values, positionals: [file] }, io) =>
-    withAgent({ ...values, ...(file !== undefined && { agent: file }) }, io, (loaded) =>
-      work(loaded, values, io),
-    ),
+  async run({ values, positionals: [file] }, io) {
+    if (values.postgres === undefined) {
+      throw usageError(
+        '`bobbin worker` needs `--postgres URL`: workers share one database.',
+        'worker',
+      )
+    }
+    const place = { url: values.postgres, port: portOf(values.port) }
+    return withAgent({ ...values, ...(file !== undefined && { agent: file }) }, io, (loaded) =>
+      work(loaded, place, values, io),
+    )
+  },
 })
 
-async function work({ agent, file }: LoadedAgent, values: WorkerValues, io: Io): Promise<number> {
-  const { postgres: url, name = 'Agent', host = '127.0.0.1' } = values
-  if (url === undefined) {
-    throw usageError(
-      '`bobbin worker` needs `--postgres URL`: workers share one database.',
-      'worker',
-    )
-  }
-  const port = portOf(values.port)
+async function work(
+  { agent, file }: LoadedAgent,
+  { url, port }: { readonly url: string; readonly port: number },
+  values: WorkerValues,
+  io: Io,
+): Promise<number> {
+  const { name = 'Agent', host = '127.0.0.1' } = values
   const mind = await mindOf(agent, values, io, file)
   const [{ endpoint }, { restateAgent }, { postgresStore }] = await loadEngine()
   const spool = await spoolOf(values, io)

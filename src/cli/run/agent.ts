@@ -1,7 +1,7 @@
 import type { Model } from '../../model/model.ts'
 import type { Executor } from '../../turn/executor/executor.ts'
 import type { TurnRunnerOptions } from '../../turn/options/runner-options.ts'
-import type { AgentMcpServers } from './mcp-servers.ts'
+import type { AgentMcpServers } from '../servers/server-entry.ts'
 
 /** What an agent file exports: options of a `TurnRunner`, and a few for the command line. */
 export type Agent = Omit<TurnRunnerOptions, 'store' | 'spool' | 'model' | 'executor'> & {

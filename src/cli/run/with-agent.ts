@@ -1,42 +1,79 @@
+import { isObject } from '../../core/error/wrong-input.ts'
+import type { Tool } from '../../tools/tool.ts'
 import type { SetupContext } from '../../turn/options/agent-options.ts'
+import { usageError } from '../command/usage-error.ts'
+import {
+  closeServers,
+  type OpenedServer,
+  openServers,
+  refuseSameNames,
+} from '../servers/open-servers.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Agent } from './agent.ts'
 import { type LoadedAgent, loadAgent } from './agent-file.ts'
-import { openServers } from './mcp-servers.ts'
 import { withTelemetry } from './with-telemetry.ts'
 
-/** Loads the agent, opens its MCP servers for as long as the work takes, and closes them. */
+/** An agent whose MCP servers are open. */
+export interface OpenAgent extends LoadedAgent {
+  /** The agent's own tools, and those of its servers as they are now. */
+  toolsNow(): Promise<Iterable<Tool>>
+}
+
+/** Loads the agent, and opens its MCP servers and its telemetry for as long as the work takes. */
 export function withAgent<T>(
   values: { readonly agent?: string; readonly otel?: boolean },
-  io: Pick<Io, 'cwd' | 'env' | 'stderr'>,
-  work: (loaded: LoadedAgent) => Promise<T>,
+  io: Pick<Io, 'cwd' | 'env' | 'stderr' | 'signal'>,
+  work: (loaded: OpenAgent) => Promise<T>,
 ): Promise<T> {
   return withTelemetry(values, io, async (telemetry) => {
     const loaded = await loadAgent(values, io)
     const agent = telemetry ? { telemetry, ...loaded.agent } : loaded.agent
-    return withServers({ ...loaded, agent }, work)
+    return withServers({ ...loaded, agent }, io, work)
   })
 }
 
-/** Opens the MCP servers of an agent for as long as the work takes. */
+/** Opens the MCP servers of an agent for as long as the work takes, and closes them. */
 async function withServers<T>(
-  loaded: LoadedAgent,
-  work: (loaded: LoadedAgent) => Promise<T>,
+  { file, agent: loaded }: LoadedAgent,
+  io: Pick<Io, 'cwd' | 'env' | 'stderr' | 'signal'>,
+  work: (loaded: OpenAgent) => Promise<T>,
 ): Promise<T> {
-  const { mcpServers, ...agent } = loaded.agent
-  if (mcpServers === undefined) return work(loaded)
-  const servers = await openServers(mcpServers)
-  const tools = async (ctx: SetupContext) => [
-    ...(await toolsOf(agent, ctx)),
-    ...servers.flatMap((each) => [...each]),
-  ]
+  const { mcpServers = {}, ...agent } = loaded
+  if (!isObject(mcpServers) || Array.isArray(mcpServers)) {
+    throw usageError(`\`mcpServers\` of \`${file}\` must be an object: \`{ NAME: { command } }\`.`)
+  }
+  const servers = await openServers(mcpServers, file, io)
   try {
-    return await work({ ...loaded, agent: { ...agent, tools } })
+    if (typeof agent.tools !== 'function') refuseSameNames([...(agent.tools ?? [])], servers, file)
+    return await work({ file, agent: withTools(agent, servers, file), toolsNow })
   } finally {
-    await Promise.allSettled(servers.map((each) => each.close()))
+    await closeServers(servers)
+  }
+
+  async function toolsNow(): Promise<Iterable<Tool>> {
+    const own = [...(await toolsOf(agent, NOWHERE))]
+    return {
+      *[Symbol.iterator]() {
+        yield* own
+        for (const { tools } of servers) yield* tools
+      },
+    }
   }
 }
 
+const NOWHERE = { context: undefined, conversation: '', turnId: '' }
+
+/** The agent with the tools of its servers. Each turn has the newest ones. */
+function withTools(agent: Agent, servers: readonly OpenedServer[], file: string): Agent {
+  if (servers.length === 0) return agent
+  const tools = async (ctx: SetupContext) => {
+    const own = [...(await toolsOf(agent, ctx))]
+    refuseSameNames(own, servers, file)
+    return [...own, ...servers.flatMap((each) => [...each.tools])]
+  }
+  return { ...agent, tools }
+}
+
 /** The tools of an agent, which may be a function. */
-export const toolsOf = async ({ tools = [] }: Pick<Agent, 'tools'>, ctx: SetupContext) =>
+const toolsOf = async ({ tools = [] }: Pick<Agent, 'tools'>, ctx: SetupContext) =>
   typeof tools === 'function' ? tools(ctx) : tools

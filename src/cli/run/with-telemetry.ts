@@ -5,6 +5,7 @@ import type { Telemetry } from '../../turn/events/telemetry.ts'
 import type { Options } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
+import { tell } from '../terminal/tell.ts'
 
 /** The option of every command that can trace its turns. */
 export const OTEL_OPTION = {
@@ -21,10 +22,11 @@ const MAX_REASON = 300
 /** Runs work with an exporter if `--otel` is given, and sends what is left when the work has ended. */
 export async function withTelemetry<T>(
   values: { readonly otel?: boolean },
-  { env, stderr }: Pick<Io, 'env' | 'stderr'>,
+  io: Pick<Io, 'env' | 'stderr'>,
   work: (telemetry: Telemetry | undefined) => Promise<T>,
 ): Promise<T> {
   if (values.otel !== true) return work(undefined)
+  const { env } = io
   const { diag, DiagLogLevel, NodeSDK, resources, telemetry } = await loadSdk()
   let problem: string | undefined
   const ignore = () => {}
@@ -51,9 +53,7 @@ export async function withTelemetry<T>(
     const reason = problem === undefined ? isLate : reasonIn(problem)
     if (reason !== undefined) {
       const where = env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? 'http://localhost:4318'
-      stderr.write(
-        `bobbin: telemetry could not be sent to ${where}: ${brief(reason, MAX_REASON)}\n`,
-      )
+      tell(io, `telemetry could not be sent to ${where}: ${brief(reason, MAX_REASON)}`)
     }
   }
 }

@@ -74,15 +74,27 @@ export function settlementWord(settlement: string, paint: Paint): string {
   return settlement === 'edited' ? paint.cyan(settlement) : paint.yellow(settlement)
 }
 
+interface Progress {
+  readonly done?: unknown
+  readonly progress?: unknown
+  readonly total?: unknown
+  readonly unit?: unknown
+  readonly message?: unknown
+}
+
 /** The bar of work that says how far it is. */
 export function progressText(update: unknown): string {
   if (typeof update === 'string') return oneLine(update, ARGS_CHARS)
   if (typeof update !== 'object' || update === null) return ''
-  const { done, total, unit = '' } = update as { done?: unknown; total?: unknown; unit?: unknown }
-  if (typeof done !== 'number' || typeof total !== 'number' || total <= 0) {
-    return oneLine(JSON.stringify(update), ARGS_CHARS)
+  // MCP servers say `progress` and `message`.
+  const { progress, message = '', done = progress, total, unit = message } = update as Progress
+  if (typeof done !== 'number') {
+    return oneLine((typeof message === 'string' && message) || JSON.stringify(update), ARGS_CHARS)
   }
-  const filled = Math.round((Math.min(done, total) / total) * 20)
+  const words = oneLine(String(unit), unit === message ? ARGS_CHARS : 20)
+  const count = done.toLocaleString('en-US')
+  if (typeof total !== 'number' || total <= 0) return `${count} ${words}`.trimEnd()
+  const filled = Math.round((Math.max(0, Math.min(done, total)) / total) * 20)
   const bar = '█'.repeat(filled) + '░'.repeat(20 - filled)
-  return `${bar} ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${oneLine(String(unit), 20)}`
+  return `${bar} ${count} of ${total.toLocaleString('en-US')} ${words}`
 }

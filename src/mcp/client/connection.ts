@@ -127,13 +127,20 @@ async function pause(failures: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)))
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function within(ms: number, work: Promise<unknown>): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([work, over])
+  } catch (error) {
+    // A client that comes too late is not left open.
+    work
+      .then(requireClient)
+      .then((client) => client.close())
+      .catch(() => undefined)
+    throw error
   } finally {
     clearTimeout(timer)
   }

@@ -1,4 +1,4 @@
-import type { Client } from '@modelcontextprotocol/client'
+import type { Client, Transport } from '@modelcontextprotocol/client'
 import { BobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
@@ -36,11 +36,12 @@ const MAX_STDERR = 2_000
 
 /**
  * A function that opens a client for a server, for `mcpTools`. It speaks protocol 2026-07-28 where the server does,
- * offers forms and links to a person, and limits the size of each message.
+ * offers forms and links to a person, and limits the size of each message. A signal ends the opening, and the process.
  */
-export function mcpClient(server: McpServerConfig): () => Promise<Client> {
+export function mcpClient(server: McpServerConfig): (signal?: AbortSignal) => Promise<Client> {
   checkConfig(server)
-  return async () => {
+  return async (signal) => {
+    signal?.throwIfAborted()
     const { Client: ClientClass, StreamableHTTPClientTransport } = await loadClient()
     const client = new ClientClass(CLIENT_INFO, {
       versionNegotiation: { mode: 'auto' },
@@ -51,16 +52,36 @@ export function mcpClient(server: McpServerConfig): () => Promise<Client> {
       const { url, headers = {} } = server
       const requestInit = { headers: { ...headers } }
       const fetch = boundedFetch(globalThis.fetch)
-      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch }))
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })
+      await opened(client, transport, signal)
       return client
     }
-    return startProcess(client, server)
+    return startProcess(client, server, signal)
   }
 }
 
 const CLIENT_INFO = { name: 'bobbin-adk', version: '0.1.0' }
 
-async function startProcess(client: Client, server: McpCommand): Promise<Client> {
+/** Connects until the signal aborts. */
+async function opened(client: Client, transport: Transport, signal?: AbortSignal): Promise<void> {
+  const stop = () => void transport.close().catch(() => undefined)
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    await client.connect(transport)
+    signal?.throwIfAborted()
+  } catch (error) {
+    await transport.close().catch(() => undefined)
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+async function startProcess(
+  client: Client,
+  server: McpCommand,
+  signal: AbortSignal | undefined,
+): Promise<Client> {
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const { command, args = [], env, cwd } = server
   const transport = new StdioClientTransport({
@@ -71,15 +92,23 @@ async function startProcess(client: Client, server: McpCommand): Promise<Client>
     ...(env && { env: { ...env } }),
     ...(cwd !== undefined && { cwd }),
   })
+  // Whoever closes it waits until the process has ended, even if the client has begun to close it. A subclass would do,
+  // but the client asks servers for their protocol in a process of its own only for this very class.
+  const close = transport.close.bind(transport)
+  let closing: Promise<void> | undefined
+  transport.close = () => {
+    closing ??= close()
+    return closing
+  }
   let said = ''
   transport.stderr?.on('data', (chunk: Uint8Array) => {
     said = (said + new TextDecoder().decode(chunk)).slice(-MAX_STDERR)
   })
   try {
-    await client.connect(transport)
+    await opened(client, transport, signal)
     return client
   } catch (error) {
-    await transport.close().catch(() => undefined)
+    signal?.throwIfAborted()
     const words = said === '' ? '' : ` It wrote: ${shownBriefly(said, MAX_STDERR)}`
     throw new Error(`\`${command}\` could not be started: ${thrownText(error)}.${words}`, {
       cause: error,

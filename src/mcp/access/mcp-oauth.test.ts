@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CANARY, type SignInOptions, signInServers } from '../../../test/mcp/sign-in-servers.ts'
@@ -105,15 +106,29 @@ describe('a call that needs a sign-in', () => {
     expect(servers.log.calls).toBe(0)
   })
 
-  it('takes one sign-in for two calls at once, by either page', async () => {
+  it.each([0, 1])('takes one sign-in for two calls at once, by the page of call %i', async (at) => {
     const servers = await started()
     const { oauth, runner, resume } = await agent(servers, oauthOf(servers), 2)
     const waiting = await runner.run({ message: 'Buy twice.' })
     expect(waiting.gates).toHaveLength(2)
-    await oauth.finish(await servers.visit(waiting.gates[0]?.url ?? ''))
+    await oauth.finish(await servers.visit(waiting.gates[at]?.url ?? ''))
     const outcome = await resume(waiting)
     expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
     expect(servers.log.calls).toBe(2)
+  })
+
+  it('keeps the verifier of its own page when two sign-ins start at once', async () => {
+    const storage = new Map<string, string>()
+    const oauth = oauthOf(await started(), storage)
+    await oauth.saveDiscoveryState?.({ authorizationServerUrl: 'https://login.example' })
+    for (const verifier of ['verifier-a', 'verifier-b']) await oauth.saveCodeVerifier(verifier)
+    const challenge = createHash('sha256').update('verifier-a').digest('base64url')
+    const query = new URLSearchParams({ state: 's', code_challenge: challenge })
+    const page = new URL(`https://login.example/authorize?${query}`)
+    expect(await caught(Promise.resolve(oauth.redirectToAuthorization(page)))).toMatchObject({
+      code: 'E_MCP_SIGN_IN',
+    })
+    expect([...storage.values()].join()).toMatch(/verifier-a(?!.*verifier-b)/)
   })
 
   it('asks for the scope that a call needs beside the one that was granted', async () => {

@@ -14,7 +14,11 @@ const orders = new Tool({
   handler: () => ['a bobbin'],
 })
 const shop = mcpServer({ name: 'shop', tools: [orders] })
-const http = createServer(async (request, response) => {
+/**
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ */
+async function respond(request, response) {
   const { origin, pathname, searchParams } = new URL(
     request.url ?? '/',
     `http://${request.headers.host}`,
@@ -53,7 +57,8 @@ const http = createServer(async (request, response) => {
     default:
       return json({}, 404)
   }
-})
+}
+const http = createServer((request, response) => void respond(request, response))
 await new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(undefined)))
 const address = http.address()
 assert.ok(address !== null && typeof address === 'object')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toolNamed } from './wire-server.ts'
 
@@ -15,7 +15,7 @@ interface Answer {
 type Route = (request: IncomingMessage, body: string, url: URL) => Answer
 
 async function serve(route: Route): Promise<{ server: Server; origin: string }> {
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     const url = new URL(request.url ?? '/', 'http://here')
@@ -26,7 +26,8 @@ async function serve(route: Route): Promise<{ server: Server; origin: string }> 
       ...headers,
     })
     response.end(isText ? given : given === undefined ? undefined : JSON.stringify(given))
-  })
+  }
+  const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }

@@ -7,7 +7,7 @@ const JSON_ONLY = { headers: { accept: 'application/json' } }
 function client(server: string, answer: () => Response = () => Response.json({})) {
   const asked: string[] = []
   const fetch = oauthFetch(new URL(server), {}, (input) => {
-    asked.push(String(input))
+    asked.push(input instanceof Request ? input.url : input.toString())
     return Promise.resolve(answer())
   })
   return { fetch, asked }

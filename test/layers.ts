@@ -80,7 +80,7 @@ export const layers: LayerTable = {
     'providers/gemini': ['wire', 'decode', 'encode', 'validate', '.', 'interactions'],
     'providers/gemini/interactions': ['wire', 'decode', 'encode', 'validate', '.'],
     'providers/openai': ['.', 'chat', 'responses'],
-    mcp: ['client', 'server', '.'],
+    mcp: ['access', 'client', 'server', '.'],
     testing: ['.', 'store', 'model', 'loopback'],
     cli: ['terminal', 'command', 'servers', 'run', 'wire', 'calls', 'mcp', 'commands', '.'],
   },

@@ -1,6 +1,14 @@
+export {
+  type McpOAuth,
+  type McpOAuthClient,
+  type McpOAuthOptions,
+  mcpOAuth,
+} from './access/mcp-oauth.ts'
+export type { McpOAuthStorage } from './access/open-sign-ins.ts'
 export type { McpAnnotations, McpToolInfo } from './client/definition.ts'
 export {
   type McpAddress,
+  type McpClientOptions,
   type McpCommand,
   type McpServerConfig,
   mcpClient,

@@ -210,11 +210,16 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
     ],
   },
   'bobbin-adk/mcp': {
-    values: ['mcpClient', 'mcpServer', 'mcpTools'],
+    values: ['mcpClient', 'mcpOAuth', 'mcpServer', 'mcpTools'],
     types: [
       'McpAddress',
       'McpAnnotations',
+      'McpClientOptions',
       'McpCommand',
+      'McpOAuth',
+      'McpOAuthClient',
+      'McpOAuthOptions',
+      'McpOAuthStorage',
       'McpProblem',
       'McpServer',
       'McpServerConfig',

@@ -1,8 +1,37 @@
 // The client that the official conformance suite drives: an agent that calls every tool of the server once.
-import { TurnRunner } from 'bobbin-adk'
+import { isBobbinError, TurnRunner } from 'bobbin-adk'
 import { mcpClient, mcpTools } from 'bobbin-adk/mcp'
+import { authProviderFor } from './conformance-provider.mjs'
 
 const url = process.argv.at(-1) ?? ''
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}')
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
+const authProvider = await authProviderFor(scenario, url, context)
+
+/**
+ * Visits the page of a sign-in as the browser of a person does: the authorization server of the suite agrees at once.
+ *
+ * @param {string} page
+ */
+async function signIn(page) {
+  const response = await fetch(page, { redirect: 'manual' })
+  const callback = response.headers.get('location')
+  if (callback === null || !('finish' in authProvider)) throw new Error('There is no way back.')
+  await authProvider.finish(callback)
+}
+
+/** Opens the tools, with as many sign-ins as the person has patience for. */
+async function openTools() {
+  for (let signIns = 0; ; signIns += 1) {
+    try {
+      return await mcpTools(mcpClient({ url }, { authProvider }))
+    } catch (error) {
+      const isAsked = isBobbinError(error, 'E_MCP_SIGN_IN') && error.data.url !== undefined
+      if (!isAsked || signIns === 3) throw error
+      await signIn(error.data.url ?? '')
+    }
+  }
+}
 
 /**
  * Arguments that fit a schema, as a model would write them.
@@ -30,8 +59,8 @@ function example(schema) {
   }
 }
 
-const tools = await mcpTools(mcpClient({ url }))
-const { toolCalls } = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}')
+const tools = await openTools()
+const { toolCalls } = context
 const focal = [...tools].find(({ name }) => name === 'json_schema_2020_12_tool')
 /** @type {{ name: string, arguments: any }[]} */
 const wanted =
@@ -54,6 +83,9 @@ for (const call of wanted) {
   let outcome = await runner.run({ message: 'Go.' })
   for (let round = 0; outcome.status === 'suspended' && round < 10; round += 1) {
     const { conversation } = outcome
+    for (const { kind, url: page } of outcome.gates) {
+      if (kind === 'link' && page !== undefined && scenario.startsWith('auth/')) await signIn(page)
+    }
     const decisions = outcome.gates.map((gate) =>
       gate.kind === 'link'
         ? { gate: gate.id, decidedBy: 'suite', done: /** @type {const} */ (true) }

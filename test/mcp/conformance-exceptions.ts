@@ -1,6 +1,4 @@
 /** Scenarios of the official suite that do not pass, each with its reason; a test holds the list to be exact. */
-const AUTHORIZATION =
-  'OAuth is a matter of the client that the application connects: `mcpClient` sends the headers that it is given'
 const NO_TASKS = 'an extension that is not offered'
 const NO_PROMPTS = 'prompts are not offered'
 const NO_FIXTURE = 'wants fixed resources; the server offers results of calls only'
@@ -9,41 +7,7 @@ const ONE_QUESTION = 'a gate asks one question at a time, under its own id'
 const STATELESS =
   'protocols before 2026-07-28 are served without sessions over HTTP, so that the server cannot ask there; over stdio it can'
 
-export const CLIENT_EXCEPTIONS: Readonly<Record<string, string>> = {
-  'auth/2025-03-26-oauth-endpoint-fallback': AUTHORIZATION,
-  'auth/2025-03-26-oauth-metadata-backcompat': AUTHORIZATION,
-  'auth/authorization-server-migration': AUTHORIZATION,
-  'auth/basic-cimd': AUTHORIZATION,
-  'auth/client-credentials-basic': AUTHORIZATION,
-  'auth/client-credentials-jwt': AUTHORIZATION,
-  'auth/dpop': AUTHORIZATION,
-  'auth/dpop-nonce': AUTHORIZATION,
-  'auth/enterprise-managed-authorization': AUTHORIZATION,
-  'auth/iss-normalized': AUTHORIZATION,
-  'auth/iss-not-advertised': AUTHORIZATION,
-  'auth/iss-supported': AUTHORIZATION,
-  'auth/iss-supported-missing': AUTHORIZATION,
-  'auth/iss-unexpected': AUTHORIZATION,
-  'auth/iss-wrong-issuer': AUTHORIZATION,
-  'auth/metadata-default': AUTHORIZATION,
-  'auth/metadata-issuer-mismatch': AUTHORIZATION,
-  'auth/metadata-var1': AUTHORIZATION,
-  'auth/metadata-var2': AUTHORIZATION,
-  'auth/metadata-var3': AUTHORIZATION,
-  'auth/offline-access-not-supported': AUTHORIZATION,
-  'auth/offline-access-scope': AUTHORIZATION,
-  'auth/pre-registration': AUTHORIZATION,
-  'auth/resource-mismatch': AUTHORIZATION,
-  'auth/scope-from-scopes-supported': AUTHORIZATION,
-  'auth/scope-from-www-authenticate': AUTHORIZATION,
-  'auth/scope-omitted-when-undefined': AUTHORIZATION,
-  'auth/scope-retry-limit': AUTHORIZATION,
-  'auth/scope-step-up': AUTHORIZATION,
-  'auth/token-endpoint-auth-basic': AUTHORIZATION,
-  'auth/token-endpoint-auth-none': AUTHORIZATION,
-  'auth/token-endpoint-auth-post': AUTHORIZATION,
-  'auth/wif-jwt-bearer': AUTHORIZATION,
-}
+export const CLIENT_EXCEPTIONS: Readonly<Record<string, string>> = {}
 
 export const SERVER_EXCEPTIONS: Readonly<Record<string, string>> = {
   caching: NO_PROMPTS,

@@ -1,10 +1,18 @@
-import { mcpClient, mcpServer, mcpTools } from '../../src/mcp/index.ts'
+import { mcpClient, mcpOAuth, mcpServer, mcpTools } from '../../src/mcp/index.ts'
 import { serverWith } from '../mcp/wire-server.ts'
 import { type WayIn, way } from './values.ts'
 
 const toolsWith = (options: object) => mcpTools(serverWith([]).open, options)
 
 const serverOf = (options: object) => mcpServer({ tools: [], ...options })
+
+const oauthOf = (options: object) =>
+  mcpOAuth({
+    url: 'https://x.example',
+    redirectUrl: 'https://y.example',
+    storage: new Map(),
+    ...options,
+  })
 
 /** The public names of `bobbin-adk/mcp`. */
 export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
@@ -93,5 +101,28 @@ export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
       'map',
     ),
     way('mcpClient({ url, type })', (type) => mcpClient({ url: 'http://x', type }), 'undefined'),
+    way(
+      'mcpClient(server, options)',
+      (options) => mcpClient({ url: 'http://x' }, options),
+      'undefined',
+      'object',
+    ),
+    way(
+      'mcpClient(server, { authProvider })',
+      (authProvider) => mcpClient({ url: 'http://x' }, { authProvider }),
+      'undefined',
+    ),
+  ],
+  mcpOAuth: [
+    way('mcpOAuth', mcpOAuth),
+    way('mcpOAuth({ url })', (url) => oauthOf({ url })),
+    way('mcpOAuth({ redirectUrl })', (redirectUrl) => oauthOf({ redirectUrl })),
+    way('mcpOAuth({ storage })', (storage) => oauthOf({ storage }), 'map'),
+    way('mcpOAuth({ clientName })', (name) => oauthOf({ clientName: name }), 'undefined', 'text'),
+    way('mcpOAuth({ scope })', (scope) => oauthOf({ scope }), 'undefined', 'text'),
+    way('mcpOAuth({ client })', (client) => oauthOf({ client }), 'undefined'),
+    way('mcpOAuth({ clientMetadataUrl })', (at) => oauthOf({ clientMetadataUrl: at }), 'undefined'),
+    way('mcpOAuth({ dpop })', (dpop) => oauthOf({ dpop }), 'undefined', 'function'),
+    way('mcpOAuth().finish', (callback) => oauthOf({}).finish(callback)),
   ],
 }

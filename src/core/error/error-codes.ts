@@ -247,6 +247,13 @@ export interface ErrorData {
   E_MCP_INVALID: { readonly rule: string }
   /** An MCP server changed a tool after it was offered. Its new definition counts from the next turn. */
   E_MCP_CHANGED: { readonly tool: string }
+  /**
+   * An MCP server wants a person to sign in. Send the person to `url`, pass the URL of the callback to `finish`, and try
+   * again. Without a `url`, the `authProvider` is yours and knows the page.
+   */
+  E_MCP_SIGN_IN: { readonly url: string | undefined }
+  /** A sign-in at an MCP server gave no token. The reason says why; a new try gives a new page. */
+  E_MCP_SIGN_IN_FAILED: { readonly reason: string }
   /** Turns are nested deeper than they may be. */
   E_NESTED_TOO_DEEP: { readonly limit: number }
   /** A test's script was not followed: something unexpected was asked for, or something was left over. */

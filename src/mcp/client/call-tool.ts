@@ -2,9 +2,11 @@ import type { Client } from '@modelcontextprotocol/client'
 import { BobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { linkRequired } from '../../tools/person-request.ts'
 import type { ToolContext, ToolOutput } from '../../tools/tool-context.ts'
 import type { Effect } from '../../tools/tool-options.ts'
-import type { Connection } from './connection.ts'
+import { asSignIn, signInFailed } from '../access/sign-in.ts'
+import { type Connection, failureText } from './connection.ts'
 import { type ContentScope, contentOutput } from './content.ts'
 import type { Definition } from './definition.ts'
 import { type Fate, fateOf, linksOf } from './fate.ts'
@@ -26,6 +28,8 @@ export interface ServerScope extends ContentScope {
 const TRIES = 3
 /** How often a server may ask to be called again with its own state alone. */
 const MAX_ROUNDS = 8
+/** How often a person is asked to sign in for one call. */
+const MAX_SIGN_INS = 3
 /** The longest time that a timer takes: the runner limits the call. */
 const NO_LIMIT = 2 ** 31 - 1
 /** Under this name the server gets the key that all attempts at a call share. */
@@ -42,10 +46,14 @@ export async function callTool(
   const given = ctx.input && questionsOf(ctx.input)
   const open = given && nextQuestion(server.connection.name, given)
   if (open !== undefined) return open
-  const call = new Call(server, definition, effect, args, ctx)
+  const call = new Call(server, definition, effect, args, ctx, given)
   if (given?.parked !== undefined) return call.resume(given, given.parked)
-  if (effect !== 'read') await server.list.requireSame(definition, ctx.signal)
-  return call.run(given)
+  try {
+    if (effect !== 'read') await server.list.requireSame(definition, ctx.signal)
+    return await call.run()
+  } catch (error) {
+    return call.signIn(error)
+  }
 }
 
 class Call {
@@ -54,6 +62,8 @@ class Call {
   readonly #effect: Effect
   readonly #args: JsonObject
   readonly #ctx: ToolContext
+  /** What the server asked last, with the answers. */
+  #questions: Questions | undefined
 
   constructor(
     server: ServerScope,
@@ -61,28 +71,29 @@ class Call {
     effect: Effect,
     args: JsonObject,
     ctx: ToolContext,
+    given: Questions | undefined,
   ) {
     this.#server = server
     this.#definition = definition
     this.#effect = effect
     this.#args = args
     this.#ctx = ctx
+    this.#questions = given
   }
 
   /** Sends the call. It is sent again only if nothing was sent, or if it is a `read` and its answer was lost. */
-  async run(given: Questions | undefined): Promise<ToolOutput> {
+  async run(): Promise<ToolOutput> {
     const { connection } = this.#server
     const { signal } = this.#ctx
-    let questions = given
     let rounds = 0
     for (let tries = 1; ; tries += 1) {
       const client = await connection.client(signal)
       const free = await connection.slots.take(signal)
       try {
-        const flight = new Flight((inside) => this.#request(client, questions, inside))
+        const flight = new Flight((inside) => this.#request(client, this.#questions, inside))
         const next = await this.#output(await this.#landing(flight))
         if (!isAgain(next)) return next
-        questions = next.again
+        this.#questions = next.again
         rounds += 1
       } catch (error) {
         if (!(error instanceof RequestFailed)) throw error
@@ -99,6 +110,19 @@ class Call {
     }
   }
 
+  /** Asks for the sign-in that the server wants before it takes the call; throws what is about something else. */
+  signIn(error: unknown): ToolOutput {
+    const signIn = asSignIn(error)
+    const { url } = signIn?.data ?? {}
+    if (signIn === undefined || url === undefined) throw signIn ?? error
+    const { signIns = 0, ...questions } = this.#questions ?? { requests: {}, answers: {} }
+    if (signIns >= MAX_SIGN_INS) {
+      throw signInFailed(`the server wants yet another one after ${signIns}`)
+    }
+    const message = `${this.#server.connection.name} wants you to sign in. Open the page, and come back when you are done.`
+    return linkRequired({ message, url, state: { ...questions, signIns: signIns + 1 } })
+  }
+
   /** Continues a call that waited in this process for an answer. */
   async resume({ answers }: Questions, name: string): Promise<ToolOutput> {
     const flight = this.#server.flights.take(name)
@@ -111,6 +135,8 @@ class Call {
       const next = await this.#output(await this.#landing(flight))
       if (!isAgain(next)) return next
     } catch (error) {
+      // The call was taken before: it cannot be made again.
+      if (asSignIn(error) !== undefined) throw this.#lost('the server wants a new sign-in')
       throw error instanceof RequestFailed ? this.#end(error) : error
     }
     throw this.#lost('the server wanted the call again')
@@ -148,6 +174,8 @@ class Call {
     } catch (error) {
       // An abort comes as a time-out of the client: look at the own signal.
       signal.throwIfAborted()
+      const signIn = asSignIn(error)
+      if (signIn !== undefined) throw signIn
       const links = linksOf(error)
       if (links === undefined) throw new RequestFailed(fateOf(error), error)
       return { result: { resultType: 'input_required', inputRequests: links } }
@@ -180,7 +208,7 @@ class Call {
 
   /** The error of a call whose request failed for good. */
   #end({ fate, cause }: RequestFailed): Error {
-    const text = shownBriefly(thrownText(cause), 2_000)
+    const text = shownBriefly(failureText(cause), 2_000)
     const { connection } = this.#server
     if (fate === 'answered') return new Error(text, { cause })
     if (fate === 'not-sent') return connection.unavailable(`The call was not sent: ${text}`, cause)

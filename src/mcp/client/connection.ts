@@ -4,6 +4,7 @@ import { BobbinError, isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
 import { hasMethods } from '../../core/options.ts'
+import { asSignIn, isRefusal, refusalText } from '../access/sign-in.ts'
 import { Slots } from './slots.ts'
 import { shownBriefly } from './stranger-text.ts'
 
@@ -92,11 +93,14 @@ export class Connection {
         return this.#use(client)
       } catch (error) {
         if (isBobbinError(error, 'E_INVALID_INPUT')) throw error
+        // Only a person can help.
+        const signIn = asSignIn(error)
+        if (signIn !== undefined) throw signIn
         this.#failures += 1
         problem = error
       }
     }
-    const why = brief(thrownText(problem), 500).replace(/\.$/, '')
+    const why = brief(failureText(problem), 500).replace(/\.$/, '')
     throw this.unavailable(`The connection could not be opened: ${why}.`, problem)
   }
 
@@ -119,6 +123,10 @@ export class Connection {
     return client
   }
 }
+
+/** What a failed request says. */
+export const failureText = (error: unknown): string =>
+  isRefusal(error) ? `The server wants a token, and ${refusalText(error)}` : thrownText(error)
 
 /** Waits before the next try: not at all before the first, then longer each time, and not all clients at once. */
 async function pause(failures: number): Promise<void> {

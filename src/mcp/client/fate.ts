@@ -1,3 +1,4 @@
+import { isRefusal } from '../access/sign-in.ts'
 import { isJsonObject } from './safe-schema.ts'
 
 /**
@@ -21,8 +22,8 @@ const LINKS_FIRST = -32_042
 
 /** Reads the fate of a request from its error. An unknown error counts as lost. */
 export function fateOf(error: unknown): Fate {
-  const { code, status, message, cause, name } = partsOf(error)
-  if (typeof code === 'number' || name === 'UnauthorizedError') return 'answered'
+  const { code, status, message, cause } = partsOf(error)
+  if (typeof code === 'number' || isRefusal(error)) return 'answered'
   if (typeof status === 'number') return status >= 400 && status < 500 ? 'answered' : 'lost'
   if (NOT_SENT.includes(String(code)) || message === 'Not connected') return 'not-sent'
   if (UNREADABLE.includes(String(code))) return 'unreadable'
@@ -46,7 +47,6 @@ interface ErrorParts {
   readonly status?: unknown
   readonly message?: unknown
   readonly cause?: unknown
-  readonly name?: unknown
   readonly data?: unknown
 }
 

@@ -1,8 +1,15 @@
-import type { Client, Transport } from '@modelcontextprotocol/client'
-import { BobbinError } from '../../core/error/error.ts'
+import type {
+  AuthProvider,
+  Client,
+  OAuthClientProvider,
+  Transport,
+} from '@modelcontextprotocol/client'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { hasMethods, type OptionTable, option, readOptions } from '../../core/options.ts'
+import { loadClient } from '../access/load-client.ts'
+import { serverOf } from '../access/mcp-oauth.ts'
+import { oauthFetch } from '../access/oauth-fetch.ts'
 import { isJsonObject } from './safe-schema.ts'
 import { shownBriefly } from './stranger-text.ts'
 
@@ -25,6 +32,22 @@ export interface McpAddress {
 /** One entry of `mcpServers`. */
 export type McpServerConfig = McpCommand | McpAddress
 
+/** What a client has beside the description of its server. */
+export interface McpClientOptions {
+  /** Gives tokens for a server over HTTP: what `mcpOAuth` makes, or a provider of the SDK. */
+  readonly authProvider?: AuthProvider | OAuthClientProvider
+}
+
+const isTokens = hasMethods('token')
+const isProvider = hasMethods('tokens', 'clientInformation')
+
+const OPTIONS = {
+  authProvider: option<AuthProvider | OAuthClientProvider>(
+    (value) => isTokens(value) || isProvider(value),
+    'must be what `mcpOAuth` makes, or a provider of `@modelcontextprotocol/client`',
+  ),
+} satisfies OptionTable<McpClientOptions>
+
 const isTexts = (value: unknown): boolean =>
   isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string')
 
@@ -38,8 +61,13 @@ const MAX_STDERR = 2_000
  * A function that opens a client for a server, for `mcpTools`. It speaks protocol 2026-07-28 where the server does,
  * offers forms and links to a person, and limits the size of each message. A signal ends the opening, and the process.
  */
-export function mcpClient(server: McpServerConfig): (signal?: AbortSignal) => Promise<Client> {
+export function mcpClient(
+  server: McpServerConfig,
+  options: McpClientOptions = {},
+): (signal?: AbortSignal) => Promise<Client> {
   checkConfig(server)
+  const { authProvider } = readOptions(READER, OPTIONS, options)
+  if (authProvider !== undefined) requireFor(server, authProvider)
   return async (signal) => {
     signal?.throwIfAborted()
     const { Client: ClientClass, StreamableHTTPClientTransport } = await loadClient()
@@ -51,13 +79,25 @@ export function mcpClient(server: McpServerConfig): (signal?: AbortSignal) => Pr
     if ('url' in server) {
       const { url, headers = {} } = server
       const requestInit = { headers: { ...headers } }
-      const fetch = boundedFetch(globalThis.fetch)
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch })
-      await opened(client, transport, signal)
+      const address = new URL(url)
+      const fetch = oauthFetch(address, headers, globalThis.fetch)
+      const settings = { requestInit, fetch, ...(authProvider && { authProvider }) }
+      await opened(client, new StreamableHTTPClientTransport(address, settings), signal)
       return client
     }
     return startProcess(client, server, signal)
   }
+}
+
+const READER = { of: 'mcpClient', code: 'E_INVALID_INPUT' } as const
+
+/** Refuses a provider whose tokens would go where they do not belong. */
+function requireFor(server: McpServerConfig, authProvider: object): void {
+  const refuse = (rule: string) => wrongInput('mcpClient', 'authProvider', rule)
+  if (!('url' in server)) throw refuse('is for servers over HTTP: give a process its keys in `env`')
+  const made = serverOf(authProvider)
+  if (made === undefined || made === new URL(server.url).href) return
+  throw refuse('was made for another server: give `mcpOAuth` and `mcpClient` the same `url`')
 }
 
 const CLIENT_INFO = { name: 'bobbin-adk', version: '0.1.0' }
@@ -113,17 +153,6 @@ async function startProcess(
     throw new Error(`\`${command}\` could not be started: ${thrownText(error)}.${words}`, {
       cause: error,
     })
-  }
-}
-
-async function loadClient() {
-  try {
-    return await import('@modelcontextprotocol/client')
-  } catch (cause) {
-    const name = '@modelcontextprotocol/client'
-    const message = `The \`${name}\` package was not found: run \`npm install ${name}\`.`
-    const reason = thrownText(cause)
-    throw new BobbinError('E_MCP_UNAVAILABLE', message, { reason }, { cause })
   }
 }
 

@@ -13,6 +13,8 @@ export interface Questions {
   readonly requestState?: string
   /** The call waits in this process under this name: protocols before 2026-07-28 keep it open. */
   readonly parked?: string
+  /** How often a person was asked to sign in for this call. */
+  readonly signIns?: number
 }
 
 const MAX_MESSAGE = 4_000

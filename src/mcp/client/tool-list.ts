@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { BobbinError, isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
-import { type Connection, orAborted } from './connection.ts'
+import { asSignIn } from '../access/sign-in.ts'
+import { type Connection, failureText, orAborted } from './connection.ts'
 import { type Definition, readDefinition } from './definition.ts'
 import { shownBriefly } from './stranger-text.ts'
 
@@ -156,9 +157,11 @@ async function asked(
   try {
     return await client.request({ method: 'tools/list', params }, { signal, timeout: LIST_MS })
   } catch (error) {
+    const signIn = asSignIn(error)
+    if (signIn !== undefined) throw signIn
     // The next use opens another connection.
     connection.lost(client)
-    const why = shownBriefly(thrownText(error), 300)
+    const why = shownBriefly(failureText(error), 300)
     throw connection.unavailable(`The list of tools could not be read: ${why}`, error)
   }
 }

@@ -113,6 +113,8 @@ const FAULTS = {
   E_MCP_UNAVAILABLE: 'other',
   E_MCP_INVALID: 'other',
   E_MCP_CHANGED: 'other',
+  E_MCP_SIGN_IN: 'other',
+  E_MCP_SIGN_IN_FAILED: 'other',
   E_NESTED_TOO_DEEP: 'other',
   E_SCRIPT: 'other',
   E_UNKNOWN_PROTOCOL: 'other',

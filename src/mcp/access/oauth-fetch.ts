@@ -1,0 +1,121 @@
+import { boundedFetch } from './bounded-fetch.ts'
+import { codeIn } from './sign-in.ts'
+
+/** How much an authorization server may answer, and how long it may take. */
+const MAX_BYTES = 256 * 1024
+const ANSWER_MS = 30_000
+
+/** An answer of an authorization server that cannot be used. */
+class OAuthAnswerError extends Error {
+  override name = 'OAuthAnswerError'
+}
+
+/** The SDK takes a `TypeError` as a failure of the network. */
+class OAuthUnreachableError extends TypeError {
+  override name = 'OAuthUnreachableError'
+}
+
+interface Answer {
+  readonly init: { status: number; statusText: string; headers: Headers }
+  readonly text: string | null
+}
+
+/**
+ * The `fetch` of a client of one server. The server decides which authorization server is asked, so those requests are
+ * held to more: where they go, what they carry, and what of the answer the SDK sees. It puts answers into errors and warnings.
+ */
+export function oauthFetch(
+  server: URL,
+  headers: Readonly<Record<string, string>>,
+  fetch: typeof globalThis.fetch,
+): typeof globalThis.fetch {
+  const messages = boundedFetch(fetch)
+  const answers = boundedFetch(fetch, { bytes: MAX_BYTES, streamed: false })
+  const refreshes = new Map<string, Promise<Answer>>()
+  const ask = async (target: URL, init: RequestInit): Promise<Answer> => {
+    const signal = init.signal ?? AbortSignal.timeout(ANSWER_MS)
+    const sent = { ...init, signal, headers: carried(server, target, init, headers) }
+    return read(await answers(target, sent).catch(unreachable))
+  }
+  return async (input, init = {}) => {
+    const target = new URL(input instanceof Request ? input.url : input)
+    if (isMessage(init)) return messages(input, init)
+    requireReachable(server, target)
+    const key = refreshOf(target, init)
+    if (key === undefined) return responseOf(await ask(target, init))
+    // A refresh token often counts once: calls at the same time share one refresh.
+    const refresh = refreshes.get(key) ?? ask(target, init)
+    refreshes.set(key, refresh)
+    try {
+      return responseOf(await refresh)
+    } finally {
+      refreshes.delete(key)
+    }
+  }
+}
+
+/** Whether a request is for the MCP server itself. */
+const isMessage = ({ method, headers }: RequestInit): boolean =>
+  method === 'DELETE' || new Headers(headers).get('accept')?.includes('text/event-stream') === true
+
+/**
+ * Refuses an address that a server must not choose: only `https`, and this machine only from this machine. The origin of
+ * the server itself is what the application chose.
+ */
+export function requireReachable(server: URL, target: URL): void {
+  if (target.origin === server.origin) return
+  const isAllowed = isHere(target) ? isHere(server) : target.protocol === 'https:'
+  if (isAllowed && target.username === '' && target.password === '') return
+  const rule = 'must be `https`, and not on this machine'
+  throw new OAuthAnswerError(`an address that the MCP server names for the sign-in ${rule}`)
+}
+
+const isHere = ({ hostname }: URL): boolean =>
+  /^(127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|(.+\.)?localhost\.?)$/.test(hostname)
+
+/** The headers of a request; those that the application meant for the server stay with the server. */
+function carried(
+  server: URL,
+  target: URL,
+  init: RequestInit,
+  own: Readonly<Record<string, string>>,
+): Headers {
+  const headers = new Headers(init.headers)
+  if (target.origin === server.origin) return headers
+  for (const [name, value] of Object.entries(own)) {
+    if (headers.get(name) === value.trim()) headers.delete(name)
+  }
+  return headers
+}
+
+function unreachable(cause: unknown): never {
+  throw new OAuthUnreachableError('fetch failed', { cause })
+}
+
+/** Reads an answer whole. Of an error only the code is kept: descriptions may quote what was sent. */
+async function read(response: Response): Promise<Answer> {
+  const { status, statusText, headers, ok, body } = response
+  const init = { status, statusText, headers: new Headers(headers) }
+  // The text is decoded already.
+  init.headers.delete('content-encoding')
+  init.headers.delete('content-length')
+  if (body === null) return { init, text: null }
+  let given: unknown
+  try {
+    given = JSON.parse(await response.text())
+  } catch {
+    if (ok) throw new OAuthAnswerError('the authorization server does not answer with JSON')
+  }
+  const parts = typeof given === 'object' && given !== null ? given : {}
+  if (ok && !('error' in parts)) return { init, text: JSON.stringify(given) }
+  const error = codeIn(Reflect.get(parts, 'error'))
+  return { init, text: JSON.stringify({ error }) }
+}
+
+const responseOf = ({ init, text }: Answer): Response => new Response(text, init)
+
+/** What two requests that refresh the same token have in common. */
+function refreshOf(target: URL, { body }: RequestInit): string | undefined {
+  if (!(body instanceof URLSearchParams)) return undefined
+  return body.get('grant_type') === 'refresh_token' ? `${target.href} ${body}` : undefined
+}

@@ -1,0 +1,90 @@
+import type { OAuthDiscoveryState } from '@modelcontextprotocol/client'
+import { sha256Hex } from '#hash'
+
+/** Where the tokens of one person are kept: a `Map`, or a table of yours. Values are secrets. */
+export interface McpOAuthStorage {
+  get(key: string): string | null | undefined | Promise<string | null | undefined>
+  set(key: string, value: string): unknown
+  delete(key: string): unknown
+}
+
+/** JSON under the keys of one server. */
+export class KeptValues {
+  readonly #storage: McpOAuthStorage
+  readonly #prefix: string
+
+  constructor(storage: McpOAuthStorage, server: string) {
+    this.#storage = storage
+    this.#prefix = `mcp-oauth-${sha256Hex(server).slice(0, 16)}`
+  }
+
+  /** A kept value; what cannot be read counts as none, and leads to a new sign-in. */
+  async get(name: string): Promise<unknown> {
+    const text = await this.#storage.get(`${this.#prefix}-${name}`)
+    try {
+      return typeof text === 'string' ? JSON.parse(text) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async set(name: string, value: unknown): Promise<void> {
+    await this.#storage.set(`${this.#prefix}-${name}`, JSON.stringify(value))
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#storage.delete(`${this.#prefix}-${name}`)
+  }
+}
+
+/** A sign-in that a person was asked for: what it takes to finish it, in any process. */
+export interface OpenSignIn {
+  readonly state: string
+  readonly verifier: string
+  /** Which authorization server it was that the person was sent to. */
+  readonly discovery: OAuthDiscoveryState
+  readonly scope?: string
+}
+
+const NAME = 'sign-ins'
+/** Calls at the same time ask at the same time. An older page stops working. */
+const MAX_OPEN = 8
+
+/** The sign-ins that were asked for and not finished. */
+export class OpenSignIns {
+  readonly #kept: KeptValues
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(kept: KeptValues) {
+    this.#kept = kept
+  }
+
+  async add(signIn: OpenSignIn): Promise<void> {
+    await this.#alone(async () => {
+      await this.#kept.set(NAME, [signIn, ...(await this.#read())].slice(0, MAX_OPEN))
+    })
+  }
+
+  /** The sign-in of this state, once. */
+  async take(state: string): Promise<OpenSignIn | undefined> {
+    return this.#alone(async () => {
+      const open = await this.#read()
+      const found = open.find((each) => each.state === state)
+      const left = open.filter((each) => each !== found)
+      if (found !== undefined) await this.#kept.set(NAME, left)
+      return found
+    })
+  }
+
+  async #read(): Promise<readonly OpenSignIn[]> {
+    const open = await this.#kept.get(NAME)
+    return Array.isArray(open) ? (open as OpenSignIn[]) : []
+  }
+
+  /** One change after the other: a change reads what the one before wrote. */
+  #alone<T>(change: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(change)
+    this.#last = next.catch(() => undefined)
+    return next
+  }
+}

@@ -1,3 +1,5 @@
+import { httpError } from './http-error.ts'
+
 const HERE = ['localhost', '127.0.0.1', '[::1]']
 
 /**
@@ -23,8 +25,4 @@ export function refusedRequest(request: Request, hosts: readonly string[]): Resp
 const hostname = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname : undefined
 
-function refusal(message: string): Response {
-  const error = { code: -32_000, message }
-  const body = JSON.stringify({ jsonrpc: '2.0', error, id: null })
-  return new Response(body, { status: 403, headers: { 'content-type': 'application/json' } })
-}
+const refusal = (message: string): Response => httpError(403, -32_000, message)

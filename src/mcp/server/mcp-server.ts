@@ -1,17 +1,19 @@
 import type { Transport } from '@modelcontextprotocol/server'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { isIterable, wrongInput } from '../../core/error/wrong-input.ts'
 import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../../core/options.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { TurnRunner } from '../../turn/turn-runner.ts'
+import { refuseWrongHeaders } from '../client/argument-headers.ts'
 import type { McpTools } from '../client/mcp-tools.ts'
 import { isJsonObject } from '../client/safe-schema.ts'
 import { agentTool } from './agent-tool.ts'
 import { Connections } from './connections.ts'
 import { HttpFace } from './http-face.ts'
 import { protocolServer } from './protocol-server.ts'
-import { refusedRequest } from './request-check.ts'
+import { isHost, refusedRequest } from './request-check.ts'
 import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
 import { ToolChanges } from './tool-changes.ts'
@@ -80,8 +82,8 @@ const OPTIONS = {
   decidedBy: optionOr('mcp-client', isText, 'must be a text that names who decides'),
   hosts: optionOr<readonly string[]>(
     [],
-    (value) => Array.isArray(value) && value.every(isText),
-    "must be a list of host names, such as `['mcp.example.com']`",
+    (value) => Array.isArray(value) && value.every(isHost),
+    "must be a list of host names without ports, such as `['mcp.example.com']`",
   ),
   sessions: optionOr(
     1_000,
@@ -111,7 +113,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
     tools: () => toolsIn(tools, own),
   }
   // Wrong tools are refused here, and not at the first request.
-  scope.tools()
+  requireServable(scope.tools())
   const calls = new ServedCalls(scope)
   const changes = new ToolChanges()
   const serve = (sdk: Sdk, listChanged = true) =>
@@ -138,10 +140,27 @@ function listen(tools: Iterable<Tool>, changed: () => void): () => void {
 
 function toolsIn(tools: Iterable<Tool>, agents: readonly Tool[]): readonly Tool[] {
   const all = [...tools, ...agents]
-  const wrong = all.find((tool) => !Tool.isTool(tool))
-  if (wrong !== undefined)
-    throw wrongInput('mcpServer', 'tools', 'must hold tools and nothing else')
-  return all
+  if (all.every((tool) => Tool.isTool(tool))) return all
+  throw wrongInput('mcpServer', 'tools', 'must hold tools and nothing else')
+}
+
+function requireServable(tools: readonly Tool[]): void {
+  const names = new Set<string>()
+  for (const { name, jsonSchema } of tools) {
+    if (names.has(name)) {
+      throw wrongInput(
+        'mcpServer',
+        'tools',
+        `must have one tool or agent named \`${name}\`, not two`,
+      )
+    }
+    names.add(name)
+    try {
+      refuseWrongHeaders(jsonSchema)
+    } catch (error) {
+      throw wrongInput('mcpServer', 'tools', `must not hold \`${name}\`: ${thrownText(error)}`)
+    }
+  }
 }
 
 /** A store that forgets all but the last calls. */

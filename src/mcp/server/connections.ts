@@ -1,9 +1,9 @@
-import type { McpServerFactory, Server, Transport } from '@modelcontextprotocol/server'
+import type { McpServer, McpServerFactory, Server, Transport } from '@modelcontextprotocol/server'
 import { loadSdk, onClosed, type Sdk } from './sdk.ts'
 import type { ToolChanges } from './tool-changes.ts'
 
 /** Makes a server object; `listChanged` is false where clients cannot hear of changes. */
-export type Serve = (sdk: Sdk, listChanged?: boolean) => Server
+export type Serve = (sdk: Sdk, listChanged?: boolean) => McpServer
 
 /** The open connections over stdio and such transports. */
 export class Connections {
@@ -21,7 +21,7 @@ export class Connections {
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
     const connection = { close: async () => undefined as void }
     const factory: McpServerFactory = ({ era }) => {
-      const server = this.#serve(sdk)
+      const { server } = this.#serve(sdk)
       // The first object of a connection may only find out which protocol the client speaks.
       this.#open.add(connection)
       onClosed(server, () => this.#open.delete(connection))

@@ -189,7 +189,7 @@ async function alone(most = 3) {
       server.setRequestHandler('tools/list', () => ({ tools: [] }))
       // A call that never ends.
       server.setRequestHandler('tools/call', () => new Promise<never>(() => undefined))
-      return server
+      return { server }
     },
   })
   open.push(sessions)

@@ -26,7 +26,7 @@ export interface SessionParts {
   readonly most: number
   readonly clock: Clock
   /** Makes the server object of a session. */
-  readonly serve: (sdk: Sdk) => Server
+  readonly serve: (sdk: Sdk) => { readonly server: Server }
 }
 
 /**
@@ -73,7 +73,7 @@ export class HttpSessions {
       return httpError(503, -32_000, 'All sessions have calls under way. Try again later.')
     }
     const id = crypto.randomUUID()
-    const server = this.#parts.serve(sdk)
+    const { server } = this.#parts.serve(sdk)
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
     })

@@ -1,8 +1,12 @@
-import type { CallToolResult, Server } from '@modelcontextprotocol/server'
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  McpServer as SdkServer,
+} from '@modelcontextprotocol/server'
+
 import { thrownText } from '../../core/error/thrown-text.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { isJsonObject } from '../client/safe-schema.ts'
 import { RESULT_TEMPLATE, readResult } from './resources.ts'
 import { askResult, resultQueries } from './result-queries.ts'
 import type { Sdk } from './sdk.ts'
@@ -18,24 +22,32 @@ export interface ServerFacts {
 
 /** The server object for one connection or request. */
 export function protocolServer(
-  { Server: ServerClass, ProtocolError }: Sdk,
+  { McpServer, ProtocolError, CLIENT_CAPABILITIES_META_KEY }: Sdk,
   { listChanged, ...info }: ServerFacts,
   scope: ServedScope,
   calls: ServedCalls,
-): Server {
-  const server = new ServerClass(info, {
-    capabilities: { tools: listChanged ? { listChanged } : {}, resources: {} },
+): SdkServer {
+  /** Over HTTP, the SDK checks the headers that the schema of a tool asks for. */
+  class CheckedServer extends McpServer {
+    override toolInputSchemaJson(name: string) {
+      return toolNamed(scope, name)?.jsonSchema
+    }
+  }
+  const checked = new CheckedServer(info, {
     requestState: { verify: (state) => readState(scope.store, state) },
   })
+  const { server } = checked
+  server.registerCapabilities({ tools: listChanged ? { listChanged } : {}, resources: {} })
   server.setRequestHandler('tools/list', () => {
     const tools = scope.tools()
     // A tool that may give a handle here may give a link there.
     const queries = tools.some(({ inline }) => inline !== true) ? [...resultQueries()] : []
-    return { tools: [...tools, ...queries].map(definitionOf) }
+    const others = queries.filter(({ name }) => toolNamed(scope, name) === undefined)
+    return { tools: [...tools, ...others].map(definitionOf) }
   })
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const args = (params.arguments ?? {}) as JsonObject
-    const tool = scope.tools().find((each) => each.name === params.name)
+    const tool = toolNamed(scope, params.name)
     if (tool === undefined) {
       const answer = await queryAnswer(scope, params.name, args, ctx.mcpReq.signal)
       if (answer !== undefined) return answer
@@ -43,7 +55,11 @@ export function protocolServer(
     }
     const call = { tool: tool.name, args }
     const state = ctx.mcpReq.requestState<CallState>()
-    const result = state ? calls.resume(call, state, ctx) : calls.run(call, ctx)
+    // Since 2026-07-28 each request says what its client can do.
+    const said = ctx.mcpReq.envelope as Record<string, ClientCapabilities> | undefined
+    const capabilities = said?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
+    const caller = { ctx, capabilities }
+    const result = state ? calls.resume(call, state, caller) : calls.run(call, caller)
     return (await result) as never
   })
   server.setRequestHandler('resources/list', () => ({ resources: [] }))
@@ -53,8 +69,11 @@ export function protocolServer(
     if (contents !== undefined) return { contents: [contents] }
     throw new ProtocolError(NOT_FOUND, `Resource not found: ${uri}`, { uri })
   })
-  return server
+  return checked
 }
+
+const toolNamed = ({ tools }: ServedScope, name: string) =>
+  tools().find((each) => each.name === name)
 
 /** The answer of a tool that queries a large result. */
 async function queryAnswer(
@@ -84,20 +103,10 @@ function definitionOf({ name, description, jsonSchema, effect }: Tool) {
   return {
     name,
     description,
-    inputSchema: withoutHeaders(jsonSchema) as { type: 'object' },
+    inputSchema: jsonSchema as { type: 'object' },
     annotations: {
       readOnlyHint: effect === 'read',
       ...(effect !== 'read' && { idempotentHint: effect === 'idempotent' }),
     },
   }
-}
-
-/** A schema that asks for no HTTP headers: tools of another server may, and ours would have to check them. */
-function withoutHeaders(part: JsonValue): JsonValue {
-  if (Array.isArray(part)) return part.map((each: JsonValue) => withoutHeaders(each))
-  if (!isJsonObject(part)) return part
-  const left = Object.entries(part).filter(
-    ([name, value]) => name !== 'x-mcp-header' || typeof value !== 'string',
-  )
-  return Object.fromEntries(left.map(([name, value]) => [name, withoutHeaders(value)]))
 }

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { thrownText } from '../../core/error/thrown-text.ts'
-import type { McpServer } from '../../mcp/index.ts'
+import type { McpServer, McpTools } from '../../mcp/index.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { Store } from '../../store/store.ts'
 import { visibleText } from '../../text/visible-text.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { command, type Values } from '../command/command.ts'
 import { STORE_OPTIONS, withStore } from '../command/store-location.ts'
@@ -152,7 +153,7 @@ async function agentServer(
   const { mcpServer } = await import('../../mcp/index.ts')
   const { agent } = loaded
   const place = { context: undefined, conversation: '', turnId: '' }
-  const tools = await toolsOf(agent, place)
+  const tools = changing(await toolsOf(agent, place), loaded.servers)
   const mind = await mindOf(agent, values, io, loaded.file).catch(() => undefined)
   const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
   const agents = mind && { ask: new TurnRunner({ ...options, ...mind, store }) }
@@ -162,6 +163,24 @@ async function agentServer(
     ...(agents && { agents }),
     ...(values.approvals === true && { approvals: 'client' as const }),
   })
+}
+
+/** The tools of an agent, with those that its servers have now in place of those that they had. */
+function changing(tools: Iterable<Tool>, servers: readonly McpTools[] = []) {
+  const before = new Set(servers.flatMap((each) => [...each]))
+  const own = [...tools].filter((tool) => !before.has(tool))
+  return {
+    *[Symbol.iterator]() {
+      yield* own
+      for (const each of servers) yield* each
+    },
+    onChange(listener: () => void) {
+      const ends = servers.map((each) => each.onChange(listener))
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+  }
 }
 
 /** Serves until the client leaves. */

@@ -19,7 +19,7 @@ export async function withAgent<T>(
     ...servers.flatMap((each) => [...each]),
   ]
   try {
-    return await work({ ...loaded, agent: { ...agent, tools } })
+    return await work({ ...loaded, agent: { ...agent, tools }, servers })
   } finally {
     await Promise.allSettled(servers.map((each) => each.close()))
   }

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
+import { httpServer } from '../../src/cli/run/node-http.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
+import { mcpServer } from '../../src/mcp/index.ts'
+import { Tool } from '../../src/tools/tool.ts'
 import { cli } from '../cli/in-process.ts'
 import { buildPackage } from '../cli/incident-agent.ts'
 import { runInTerminal } from '../cli/pseudo-terminal.ts'
@@ -104,6 +108,52 @@ describe('bobbin mcp', () => {
     expect(asked.stdout).toContain('asked test_echo')
     stop.abort()
     expect(await serving).toBe(0)
+  })
+
+  it('serves the tools that the servers of an agent have now', async () => {
+    const named = (name: string) =>
+      new Tool({
+        name,
+        description: name,
+        inputSchema: { type: 'object' },
+        inline: true,
+        handler: () => '',
+      })
+    const list = [named('a')]
+    const source = mcpServer({ tools: list })
+    const http = httpServer((request) => source.handle(request))
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const { port } = http.address() as AddressInfo
+    const server = { url: `http://127.0.0.1:${port}/mcp` }
+    const agent = `export const mcpServers = { far: ${JSON.stringify(server)} }\nexport const tools = []\n`
+    writeFileSync(join(folder, 'changing.ts'), agent)
+    const stop = new AbortController()
+    let said = ''
+    const serving = runCli(['mcp', 'serve', 'changing.ts', '--port', '0', '--store', 'served'], {
+      stdout: { write: () => true },
+      stderr: { write: (data) => (said += String(data)) },
+      stdin: process.stdin,
+      env: {},
+      cwd: folder,
+      signal: stop.signal,
+    })
+    await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp\n')
+    const url = /http:\S+/.exec(said)?.[0] ?? ''
+    list.push(named('b'))
+    await expect
+      .poll(
+        async () => {
+          source.toolsChanged()
+          return (await cli(['mcp', 'list', url], { cwd: folder })).stdout
+        },
+        { timeout: 10_000 },
+      )
+      .toContain('far_b')
+    stop.abort()
+    expect(await serving).toBe(0)
+    http.closeAllConnections()
+    http.close()
+    await source.close()
   })
 })
 

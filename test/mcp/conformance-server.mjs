@@ -63,9 +63,16 @@ const asking = (name, message, properties) =>
 
 const text = { type: 'string' }
 
-const server = mcpServer({
-  name: 'bobbin-conformance',
-  tools: [
+/** Options with titles, as forms have them. */
+const titled = (/** @type {string[]} */ ...values) =>
+  values.map((value) => ({ const: value, title: `The ${value}` }))
+const options = ['option1', 'option2', 'option3']
+
+/** @type {Tool[]} */
+const tools = []
+const server = mcpServer({ name: 'bobbin-conformance', tools })
+tools.push(
+  ...[
     tool('test_simple_text', () => 'This is a simple text response for testing.'),
     tool('test_image_content', picture),
     tool('test_audio_content', sound),
@@ -88,6 +95,28 @@ const server = mcpServer({
       score: { type: 'number', default: 95.5 },
       status: { ...text, enum: ['active', 'inactive', 'pending'], default: 'active' },
       verified: { type: 'boolean', default: true },
+    }),
+    asking('test_elicitation_sep1330_enums', 'Which ones?', {
+      untitledSingle: { ...text, enum: options },
+      titledSingle: { ...text, oneOf: titled('value1', 'value2', 'value3') },
+      legacyEnum: {
+        ...text,
+        enum: ['opt1', 'opt2', 'opt3'],
+        enumNames: ['Option One', 'Option Two', 'Option Three'],
+      },
+      untitledMulti: { type: 'array', items: { ...text, enum: options } },
+      titledMulti: { type: 'array', items: { anyOf: titled('value1', 'value2', 'value3') } },
+    }),
+    // The server has no log, and so must be silent.
+    tool('test_logging_tool', () => 'Nothing is logged.'),
+    tool('test_trigger_tool_change', () => {
+      tools.push(tool(`test_added_${tools.length}`, () => 'ok'))
+      server.toolsChanged()
+      return 'The list has one tool more.'
+    }),
+    tool('test_header', ({ region }) => `In ${region}.`, {
+      type: 'object',
+      properties: { region: { ...text, 'x-mcp-header': 'Region' } },
     }),
     asking('test_input_required_result_elicitation', 'What is your name?', { name: text }),
     asking('test_input_required_result_request_state', 'Please confirm', {
@@ -134,7 +163,7 @@ const server = mcpServer({
       additionalProperties: false,
     }),
   ],
-})
+)
 
 /**
  * @param {import('node:http').IncomingMessage} incoming

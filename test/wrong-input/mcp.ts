@@ -64,6 +64,7 @@ export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
     way('mcpServer({ approvals })', (approvals) => serverOf({ approvals }), 'undefined'),
     way('mcpServer({ decidedBy })', (decidedBy) => serverOf({ decidedBy }), 'undefined', 'text'),
     way('mcpServer({ hosts })', (hosts) => serverOf({ hosts }), 'undefined', 'list'),
+    way('mcpServer({ sessions })', (sessions) => serverOf({ sessions }), 'undefined', 'number'),
     way('mcpServer({ name })', (name) => serverOf({ name }), 'undefined', 'text'),
     way('mcpServer({ version })', (version) => serverOf({ version }), 'undefined', 'text'),
   ],

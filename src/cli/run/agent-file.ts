@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { thrownText } from '../../core/error/thrown-text.ts'
+import type { McpTools } from '../../mcp/index.ts'
 import { isRunnerOption } from '../../turn/options/runner-options.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
@@ -17,6 +18,8 @@ const NAMES = ['agent.ts', 'agent.mts', 'agent.mjs', 'agent.js']
 export interface LoadedAgent {
   readonly agent: Agent
   readonly file: string
+  /** The tools of its MCP servers, which change; `agent` has them too, as they are at the time. */
+  readonly servers?: readonly McpTools[]
 }
 
 /** Loads the agent file that `--agent` names, or the one of this folder. */

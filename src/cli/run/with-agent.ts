@@ -1,4 +1,5 @@
 import { isObject } from '../../core/error/wrong-input.ts'
+import type { McpTools } from '../../mcp/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { SetupContext } from '../../turn/options/agent-options.ts'
 import { usageError } from '../command/usage-error.ts'
@@ -15,8 +16,8 @@ import { withTelemetry } from './with-telemetry.ts'
 
 /** An agent whose MCP servers are open. */
 export interface OpenAgent extends LoadedAgent {
-  /** The agent's own tools, and those of its servers as they are now. */
-  toolsNow(): Promise<Iterable<Tool>>
+  /** The agent's own tools and those of its servers, as they are at each iteration. */
+  toolsNow(): Promise<Iterable<Tool> & Pick<McpTools, 'onChange'>>
 }
 
 /** Loads the agent, and opens its MCP servers and its telemetry for as long as the work takes. */
@@ -50,12 +51,18 @@ async function withServers<T>(
     await closeServers(servers)
   }
 
-  async function toolsNow(): Promise<Iterable<Tool>> {
+  async function toolsNow() {
     const own = [...(await toolsOf(agent, NOWHERE))]
     return {
       *[Symbol.iterator]() {
         yield* own
         for (const { tools } of servers) yield* tools
+      },
+      onChange(listener: () => void) {
+        const ends = servers.map(({ tools }) => tools.onChange(listener))
+        return () => {
+          for (const end of ends) end()
+        }
       },
     }
   }

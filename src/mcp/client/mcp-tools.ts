@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client'
+import { wrongInput } from '../../core/error/wrong-input.ts'
 import {
   atLeast,
   isFunction,
@@ -45,6 +46,8 @@ export interface McpToolsOptions {
 export interface McpTools extends Iterable<Tool> {
   /** What the server offers and cannot be used, and why. */
   readonly problems: readonly McpProblem[]
+  /** Calls `listener` when the list has changed. The function that is given back ends that. */
+  onChange(listener: () => void): () => void
   /** Ends the connection. */
   close(): Promise<void>
 }
@@ -105,6 +108,7 @@ class ServerTools implements McpTools {
   readonly #scope: ServerScope
   #tools: readonly Tool[] = []
   #problems: readonly McpProblem[] = []
+  readonly #listeners = new Set<() => void>()
 
   constructor(source: ClientSource, settings: ReturnType<typeof readSettings>) {
     this.#settings = settings
@@ -138,7 +142,15 @@ class ServerTools implements McpTools {
     return this.#problems
   }
 
+  onChange(listener: () => void): () => void {
+    if (!isFunction(listener)) throw wrongInput('onChange', 'listener', 'must be a function')
+    const entry = () => listener()
+    this.#listeners.add(entry)
+    return () => this.#listeners.delete(entry)
+  }
+
   async close(): Promise<void> {
+    this.#listeners.clear()
     this.#scope.flights.close()
     await this.#scope.connection.close()
   }
@@ -158,6 +170,7 @@ class ServerTools implements McpTools {
     }
     this.#tools = tools
     this.#problems = found
+    for (const listener of this.#listeners) attempt(listener)
   }
 
   #toolOf(definition: Definition): Tool {
@@ -176,6 +189,13 @@ class ServerTools implements McpTools {
       handler: (args, ctx) => callTool(this.#scope, definition, effect, args, ctx),
     })
   }
+}
+
+/** A listener that throws keeps nobody else from hearing. */
+function attempt(listener: () => void): void {
+  try {
+    listener()
+  } catch {}
 }
 
 const readSettings = (options: McpToolsOptions) =>

@@ -1,3 +1,4 @@
+import { brief } from '../../core/error/cut-text.ts'
 import type { Gate } from '../../store/gate.ts'
 import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
 import { Tool } from '../../tools/tool.ts'
@@ -24,8 +25,11 @@ const INPUT = {
   additionalProperties: false,
 } as const
 
-/** Accepts only ids that this server made: other ids name other people's conversations. */
-const OWN_ID = /^mcp-[0-9a-f-]{36}$/
+/**
+ * Accepts only ids that this server made for agents: other ids name other people's conversations. They look different from
+ * those of calls, whose results clients may read: what the tools of an agent gave is not for clients.
+ */
+const OWN_ID = /^mcp-agent-[0-9a-f-]{36}$/
 
 /** An agent as a tool: each call is a turn of its runner, and its gates are questions of the call. */
 export function agentTool(name: string, runner: TurnRunner, policy: ApprovalPolicy): Tool {
@@ -50,7 +54,7 @@ async function askAgent(
     throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
   }
   const { signal } = ctx
-  const conversation = given ?? `mcp-${crypto.randomUUID()}`
+  const conversation = given ?? `mcp-agent-${crypto.randomUUID()}`
   let outcome: TurnOutcome =
     ctx.input === undefined
       ? await runner.run({ message, conversation, signal })
@@ -76,12 +80,18 @@ function questionOf(gate: Gate, { approvals }: ApprovalPolicy): PersonRequest | 
     return inputRequired({ message, schema: { ...schema, type: 'object' }, state })
   }
   if (kind !== 'approval' || approvals !== 'client') return undefined
-  const asks = `${gate.why} ${gate.tool ?? ''} ${JSON.stringify(gate.args ?? {})}`
   return inputRequired({
-    message: asks,
+    message: approvalText(gate),
     schema: APPROVAL_FORM,
     state: { ...state, approval: true },
   })
+}
+
+const MAX_ARGUMENTS = 4_000
+
+/** What a client reads before it approves a call. */
+export function approvalText({ why, tool = '', args = {} }: Gate): string {
+  return `${why} The call: \`${tool}\` with ${brief(JSON.stringify(args), MAX_ARGUMENTS)}`
 }
 
 /** The form of an approval. */

@@ -1,31 +1,39 @@
-import type { InputRequest } from '@modelcontextprotocol/server'
-import { brief } from '../../core/error/cut-text.ts'
+import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Gate } from '../../store/gate.ts'
 import type { GateAnswer } from '../../turn/gates/gate-answer.ts'
 import { isJsonObject, textIn } from '../client/safe-schema.ts'
-import { APPROVAL_FORM, type ApprovalPolicy } from './agent-tool.ts'
+import { APPROVAL_FORM, type ApprovalPolicy, approvalText } from './agent-tool.ts'
 
 const PLAIN = ['string', 'number', 'integer', 'boolean']
-const MAX_ARGUMENTS = 4_000
 
 /** The question of a gate as an elicitation; undefined if a client may not or cannot answer it. */
 export function elicitationOf(gate: Gate, { approvals }: ApprovalPolicy): InputRequest | undefined {
   const { kind, message = gate.why, schema, url } = gate
   if (kind === 'link' && url !== undefined) {
-    return elicitation({ mode: 'url', message, url })
+    return question({ mode: 'url', message, url })
   }
   if (kind === 'input' && schema !== undefined && isFlat(schema)) {
-    return elicitation({ mode: 'form', message, requestedSchema: schema })
+    return question({ mode: 'form', message, requestedSchema: schema })
   }
   if (kind !== 'approval' || approvals !== 'client') return undefined
-  const args = brief(JSON.stringify(gate.args ?? {}), MAX_ARGUMENTS)
-  const text = `${gate.why} The call: \`${gate.tool ?? ''}\` with ${args}`
-  return elicitation({ mode: 'form', message: text, requestedSchema: APPROVAL_FORM })
+  const text = approvalText(gate)
+  return question({ mode: 'form', message: text, requestedSchema: APPROVAL_FORM })
 }
 
-const elicitation = (params: object) =>
+const question = (params: object) =>
   ({ method: 'elicitation/create', params }) as unknown as InputRequest
+
+/** Whether a client says that it can answer a question. One that names no kind of questions means forms. */
+export function canAnswer(
+  { params }: InputRequest,
+  { elicitation }: ClientCapabilities = {},
+): boolean {
+  if (elicitation === undefined) return false
+  const { form, url } = elicitation
+  const isLink = (params as { readonly mode?: unknown } | undefined)?.mode === 'url'
+  return isLink ? url !== undefined : form !== undefined || url === undefined
+}
 
 /** Forms of MCP have one level. */
 function isFlat({ properties = {} }: JsonObject): boolean {

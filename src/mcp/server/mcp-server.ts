@@ -1,33 +1,33 @@
-import type {
-  CallToolResult,
-  McpHttpHandler,
-  Server,
-  Transport,
-} from '@modelcontextprotocol/server'
-import { BobbinError } from '../../core/error/error.ts'
+import type { Transport } from '@modelcontextprotocol/server'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { isIterable, wrongInput } from '../../core/error/wrong-input.ts'
-import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../../core/options.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnRunner } from '../../turn/turn-runner.ts'
+import { refuseWrongHeaders } from '../client/argument-headers.ts'
+import type { McpTools } from '../client/mcp-tools.ts'
 import { isJsonObject } from '../client/safe-schema.ts'
 import { agentTool } from './agent-tool.ts'
-import { refusedRequest } from './request-check.ts'
-import { RESULT_TEMPLATE, readResult } from './resources.ts'
-import { askResult, resultQueries } from './result-queries.ts'
+import { Connections } from './connections.ts'
+import { HttpFace } from './http-face.ts'
+import { protocolServer } from './protocol-server.ts'
+import { isHost, refusedRequest } from './request-check.ts'
+import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
-import { type CallState, readState } from './signed-state.ts'
+import { ToolChanges } from './tool-changes.ts'
 
 /** What a server offers, and to whom. */
 export interface McpServerOptions {
   /** The name and the version that clients see. */
   readonly name?: string
   readonly version?: string
-  /** The tools that clients may call; read anew for each request, so that `mcpTools` can be passed on. */
+  /**
+   * The tools that clients may call; read anew for each request. If they have `onChange`, as those of `mcpTools` do, clients
+   * hear of changes.
+   */
   readonly tools: Iterable<Tool>
   /** Agents by name; each is a tool that takes a message and answers in text. */
   readonly agents?: Readonly<Record<string, TurnRunner>>
@@ -44,6 +44,11 @@ export interface McpServerOptions {
   readonly telemetry?: Telemetry
   /** Host names under which the server is reached over HTTP, beside those of this machine. */
   readonly hosts?: readonly string[]
+  /**
+   * How many sessions are open at once over HTTP, for clients that speak a protocol before 2026-07-28; 1,000 unless given. With
+   * 0 any process may answer any request of such a client, but the server cannot ask it.
+   */
+  readonly sessions?: number
 }
 
 /** A server for MCP clients. */
@@ -52,6 +57,9 @@ export interface McpServer {
   connect(transport: Transport): Promise<void>
   /** Serves one HTTP request. */
   handle(request: Request): Promise<Response>
+  /** Tells clients that the list of tools changed. */
+  toolsChanged(): void
+  /** Ends all connections. */
   close(): Promise<void>
 }
 
@@ -78,8 +86,13 @@ const OPTIONS = {
   telemetry: option<Telemetry>(hasMethods('turn'), 'must be `telemetry()` of `bobbin-adk/otel`'),
   hosts: optionOr<readonly string[]>(
     [],
-    (value) => Array.isArray(value) && value.every(isText),
-    "must be a list of host names, such as `['mcp.example.com']`",
+    (value) => Array.isArray(value) && value.every(isHost),
+    "must be a list of host names without ports, such as `['mcp.example.com']`",
+  ),
+  sessions: optionOr(
+    1_000,
+    (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    'must be a whole number of at least 0',
   ),
 } satisfies OptionTable<McpServerOptions>
 
@@ -105,35 +118,54 @@ export function mcpServer(options: McpServerOptions): McpServer {
     tools: () => toolsIn(tools, own),
   }
   // Wrong tools are refused here, and not at the first request.
-  scope.tools()
+  requireServable(scope.tools())
   const calls = new ServedCalls(scope)
-  const serve = async () => served(await loadServer(), { name, version }, scope, calls)
-  let handler: Promise<McpHttpHandler> | undefined
-  const open: { close(): Promise<void> }[] = []
+  const changes = new ToolChanges()
+  const serve = (sdk: Sdk, listChanged = true) =>
+    protocolServer(sdk, { name, version, listChanged }, scope, calls)
+  const http = new HttpFace(settings, serve, changes)
+  const stdio = new Connections(serve, changes)
+  const unlisten = listen(tools, () => changes.tell())
   return {
-    async connect(transport) {
-      const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
-      open.push(serveStdio(serve, { transport }))
-    },
-    async handle(request) {
-      const refused = refusedRequest(request, hosts)
-      if (refused !== undefined) return refused
-      handler ??= loadServer().then(({ createMcpHandler }) => createMcpHandler(serve))
-      return (await handler).fetch(request)
-    },
+    connect: (transport) => stdio.add(transport),
+    handle: async (request) => refusedRequest(request, hosts) ?? http.handle(request),
+    toolsChanged: () => changes.tell(),
     async close() {
-      await (await handler)?.close()
-      await Promise.all(open.map((each) => each.close()))
+      unlisten()
+      await Promise.all([http.close(), stdio.close()])
     },
   }
 }
 
+/** Hears of changes of tools that tell them. */
+function listen(tools: Iterable<Tool>, changed: () => void): () => void {
+  if (!hasMethods('onChange')(tools)) return () => undefined
+  return (tools as Iterable<Tool> & Pick<McpTools, 'onChange'>).onChange(changed)
+}
+
 function toolsIn(tools: Iterable<Tool>, agents: readonly Tool[]): readonly Tool[] {
   const all = [...tools, ...agents]
-  const wrong = all.find((tool) => !Tool.isTool(tool))
-  if (wrong !== undefined)
-    throw wrongInput('mcpServer', 'tools', 'must hold tools and nothing else')
-  return all
+  if (all.every((tool) => Tool.isTool(tool))) return all
+  throw wrongInput('mcpServer', 'tools', 'must hold tools and nothing else')
+}
+
+function requireServable(tools: readonly Tool[]): void {
+  const names = new Set<string>()
+  for (const { name, jsonSchema } of tools) {
+    if (names.has(name)) {
+      throw wrongInput(
+        'mcpServer',
+        'tools',
+        `must have one tool or agent named \`${name}\`, not two`,
+      )
+    }
+    names.add(name)
+    try {
+      refuseWrongHeaders(jsonSchema)
+    } catch (error) {
+      throw wrongInput('mcpServer', 'tools', `must not hold \`${name}\`: ${thrownText(error)}`)
+    }
+  }
 }
 
 /** A store that forgets all but the last calls. */
@@ -147,104 +179,5 @@ function shortMemory(): { store: RunnerStore; remember: (conversation: string) =
       const oldest = known.length > MAX_REMEMBERED ? known.shift() : undefined
       if (oldest !== undefined) store.delete(oldest).catch(() => undefined)
     },
-  }
-}
-
-type Sdk = Awaited<ReturnType<typeof loadServer>>
-
-/** The server object for one connection or request. */
-function served(
-  { Server: ServerClass, ProtocolError }: Sdk,
-  info: { readonly name: string; readonly version: string },
-  scope: ServedScope,
-  calls: ServedCalls,
-): Server {
-  const server = new ServerClass(info, {
-    capabilities: { tools: {}, resources: {} },
-    requestState: { verify: (state) => readState(scope.store, state) },
-  })
-  server.setRequestHandler('tools/list', () => {
-    const tools = scope.tools()
-    // A tool that may give a handle here may give a link there.
-    const queries = tools.some(({ inline }) => inline !== true) ? [...resultQueries()] : []
-    return { tools: [...tools, ...queries].map(definitionOf) }
-  })
-  server.setRequestHandler('tools/call', async ({ params }, ctx) => {
-    const args = (params.arguments ?? {}) as JsonObject
-    const tool = scope.tools().find((each) => each.name === params.name)
-    if (tool === undefined) {
-      const answer = await queryAnswer(scope, params.name, args, ctx.mcpReq.signal)
-      if (answer !== undefined) return answer
-      throw new ProtocolError(INVALID, `Unknown tool: ${params.name}`)
-    }
-    const call = { tool: tool.name, args }
-    const state = ctx.mcpReq.requestState<CallState>()
-    const result = state ? calls.resume(call, state, ctx) : calls.run(call, ctx)
-    return (await result) as never
-  })
-  server.setRequestHandler('resources/list', () => ({ resources: [] }))
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [TEMPLATE] }))
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const contents = await readResult(scope, uri)
-    if (contents !== undefined) return { contents: [contents] }
-    throw new ProtocolError(NOT_FOUND, `Resource not found: ${uri}`, { uri })
-  })
-  return server
-}
-
-/** The answer of a tool that queries a large result. */
-async function queryAnswer(
-  scope: ServedScope,
-  name: string,
-  args: JsonObject,
-  signal: AbortSignal,
-): Promise<CallToolResult | undefined> {
-  try {
-    const text = await askResult(scope, name, args, signal)
-    return text === undefined ? undefined : { content: [{ type: 'text', text }] }
-  } catch (error) {
-    return { content: [{ type: 'text', text: thrownText(error) }], isError: true }
-  }
-}
-
-const INVALID = -32_602
-const NOT_FOUND = -32_002
-
-const TEMPLATE = {
-  uriTemplate: RESULT_TEMPLATE,
-  name: 'result',
-  description: 'A result that was too large to be sent whole. `start` and `end` count bytes.',
-}
-
-function definitionOf({ name, description, jsonSchema, effect }: Tool) {
-  return {
-    name,
-    description,
-    inputSchema: withoutHeaders(jsonSchema) as { type: 'object' },
-    annotations: {
-      readOnlyHint: effect === 'read',
-      ...(effect !== 'read' && { idempotentHint: effect === 'idempotent' }),
-    },
-  }
-}
-
-/** A schema that asks for no HTTP headers: tools of another server may, and ours would have to check them. */
-function withoutHeaders(part: JsonValue): JsonValue {
-  if (Array.isArray(part)) return part.map((each: JsonValue) => withoutHeaders(each))
-  if (!isJsonObject(part)) return part
-  const left = Object.entries(part).filter(
-    ([name, value]) => name !== 'x-mcp-header' || typeof value !== 'string',
-  )
-  return Object.fromEntries(left.map(([name, value]) => [name, withoutHeaders(value)]))
-}
-
-async function loadServer() {
-  try {
-    return await import('@modelcontextprotocol/server')
-  } catch (cause) {
-    const name = '@modelcontextprotocol/server'
-    const message = `The \`${name}\` package was not found: run \`npm install ${name}\`.`
-    const reason = thrownText(cause)
-    throw new BobbinError('E_MCP_UNAVAILABLE', message, { reason }, { cause })
   }
 }

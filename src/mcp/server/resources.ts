@@ -1,9 +1,11 @@
 import { ToolCall } from '../../records/tool-call.ts'
-import { isArtifact } from '../../spool/artifact.ts'
+import { type Artifact, isArtifact } from '../../spool/artifact.ts'
 import { Media } from '../../spool/media.ts'
+import type { SpoolReader } from '../../spool/spool-reader.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import { restoreFrom } from '../../store/feed/follow.ts'
 import type { RunnerStore } from '../../store/store.ts'
+import { storedResults } from '../../store/stored-results.ts'
 
 /** How many bytes one reading gives at most. */
 const MAX_BYTES = 256 * 1024
@@ -23,30 +25,77 @@ export interface ResultPlace {
   readonly spool: SpoolStore
 }
 
-/** The contents of a result, or of a part of it by bytes. Undefined if there is no such result. */
+/**
+ * The contents of a result, or of a part of it by bytes. A text is cut between characters: parts that lie next to each other
+ * are the whole text together. Undefined if there is no such result.
+ */
 export async function readResult(place: ResultPlace, uri: string) {
   const result = await resultAt(place, uri)
-  if (result === undefined) return undefined
-  const range = new URLSearchParams(uri.split('?')[1])
-  const start = countIn(range.get('start'), 0)
-  const end = Math.min(countIn(range.get('end'), Number.MAX_SAFE_INTEGER), start + MAX_BYTES)
-  if (Media.isMedia(result)) {
-    const blob = base64(await bytesOf(result, start, end))
-    return { uri, mimeType: result.mimeType, blob }
-  }
-  if (!isArtifact(result)) return undefined
-  // The reader is meant for subclasses; reading a range is the other use.
-  const { reader } = result as unknown as { readonly reader: RangeReader }
-  const bytes = await reader.read(start, end)
-  const more = start + bytes.length < result.byteLength()
-  const next = `${uri.split('?')[0]}?start=${start + bytes.length}`
-  const size = { 'bobbin-adk/size': result.byteLength(), ...(more && { 'bobbin-adk/next': next }) }
-  const mimeType = result.kind === 'json' ? 'application/json' : 'text/plain'
-  return { uri, mimeType, text: new TextDecoder().decode(bytes), _meta: size }
+  const reader = await readerOf(place, result)
+  if (reader === undefined) return undefined
+  const [address = '', query] = uri.split('?')
+  const asked = new URLSearchParams(query)
+  const size = reader.byteLength
+  const start = Math.min(countIn(asked.get('start'), 0), size)
+  const end = Math.max(start, Math.min(countIn(asked.get('end'), size), start + MAX_BYTES, size))
+  const isText = !Media.isMedia(result)
+  const part = await (isText ? textPart(reader, start, end) : bytesPart(reader, start, end))
+  const next = part.end < size && { 'bobbin-adk/next': `${address}?start=${part.end}` }
+  const meta = { uri, _meta: { 'bobbin-adk/size': size, ...next } }
+  if (Media.isMedia(result)) return { ...meta, mimeType: result.mimeType, blob: base64(part.bytes) }
+  const mimeType = (result as Artifact).kind === 'json' ? 'application/json' : 'text/plain'
+  return { ...meta, mimeType, text: new TextDecoder().decode(part.bytes) }
 }
 
-interface RangeReader {
-  read(start: number, end: number): Promise<Uint8Array>
+type RangeReader = Pick<SpoolReader, 'read' | 'byteLength'>
+
+/** Reads a result in ranges; undefined for what has no bytes. */
+async function readerOf(
+  { store, spool }: ResultPlace,
+  result: unknown,
+): Promise<RangeReader | undefined> {
+  if (Media.isMedia(result)) {
+    return result.digest === undefined ? undefined : storedResults(store, spool).read(result.digest)
+  }
+  // The reader is meant for subclasses; reading a range is the other use.
+  return isArtifact(result) ? (result as unknown as { reader: RangeReader }).reader : undefined
+}
+
+interface Part {
+  readonly bytes: Uint8Array
+  /** The byte after the last. */
+  readonly end: number
+}
+
+const bytesPart = async (reader: RangeReader, start: number, end: number): Promise<Part> => ({
+  bytes: await reader.read(start, end),
+  end,
+})
+
+/** The characters that begin in a range, or the one around it. */
+async function textPart(reader: RangeReader, start: number, end: number): Promise<Part> {
+  const from = Math.max(0, start - MAX_CHARACTER)
+  const bytes = await reader.read(from, end + MAX_CHARACTER)
+  const first = characterAt(bytes, start - from)
+  let last = characterAt(bytes, end - from)
+  if (last === first && end > start) last = Math.min(nextCharacter(bytes, first), bytes.length)
+  return { bytes: bytes.subarray(first, last), end: from + last }
+}
+
+const MAX_CHARACTER = 4
+const isInside = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** Where the character around a byte begins. */
+function characterAt(bytes: Uint8Array, at: number): number {
+  let place = at
+  while (place > 0 && at - place < MAX_CHARACTER - 1 && isInside(bytes[place])) place -= 1
+  return place
+}
+
+function nextCharacter(bytes: Uint8Array, at: number): number {
+  let place = at + 1
+  while (place - at < MAX_CHARACTER && isInside(bytes[place])) place += 1
+  return place
 }
 
 /** The result at an address, even from before a restart. Undefined if the address has no result. */
@@ -67,19 +116,6 @@ export function resultsOf({ results, media = [] }: ToolCall): readonly unknown[]
 
 const countIn = (text: string | null, otherwise: number): number =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : otherwise
-
-async function bytesOf(media: Media, start: number, end: number): Promise<Uint8Array> {
-  const pieces: number[] = []
-  let at = 0
-  for await (const chunk of media.stream()) {
-    for (const byte of chunk.subarray(Math.max(0, start - at), Math.max(0, end - at))) {
-      pieces.push(byte)
-    }
-    at += chunk.length
-    if (at >= end) break
-  }
-  return Uint8Array.from(pieces)
-}
 
 /** Bytes as base64. */
 export function base64(bytes: Uint8Array): string {

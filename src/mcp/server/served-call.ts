@@ -1,6 +1,9 @@
-import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  ServerContext,
+} from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
-import { brief } from '../../core/error/cut-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
@@ -10,9 +13,9 @@ import type { Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
-import { isJsonObject } from '../client/safe-schema.ts'
 import type { ApprovalPolicy } from './agent-tool.ts'
-import { decisionOf, elicitationOf } from './gate-questions.ts'
+import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
+import { tellProgress } from './progress-notes.ts'
 import type { ResultPlace } from './resources.ts'
 import { servedResult } from './served-result.ts'
 import { type CallState, signState } from './signed-state.ts'
@@ -39,6 +42,14 @@ interface ServedCall {
 
 const NOT_ALLOWED =
   'This call needs an approval that this server does not take from its clients. It was not run.'
+
+const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was not run.'
+
+/** Where a call comes from, and what that client can do. */
+export interface Caller {
+  readonly ctx: ServerContext
+  readonly capabilities: ClientCapabilities | undefined
+}
 
 /** Runs the calls of clients: each is a turn with one call, so that it has a record, a gate and an end. */
 export class ServedCalls {
@@ -67,29 +78,32 @@ export class ServedCalls {
   }
 
   /** Runs a new call. */
-  async run(call: AskedCall, ctx: ServerContext): Promise<object> {
+  async run(call: AskedCall, caller: Caller): Promise<object> {
     const conversation = `mcp-${crypto.randomUUID()}`
-    this.#scope.remember(conversation)
     const message = `A client calls \`${call.tool}\`.`
-    const { signal } = ctx.mcpReq
-    return this.#serve(conversation, call, ctx, () =>
-      this.#runner.run({ message, conversation, signal }),
-    )
+    const { signal } = caller.ctx.mcpReq
+    try {
+      return await this.#serve(conversation, call, caller, () =>
+        this.#runner.run({ message, conversation, signal }),
+      )
+    } finally {
+      // Not before: what is remembered may be forgotten, and never while it runs.
+      this.#scope.remember(conversation)
+    }
   }
 
   /** Continues a call that waited for an answer of the client. */
-  async resume(call: AskedCall, state: CallState, ctx: ServerContext): Promise<object> {
+  async resume(call: AskedCall, state: CallState, caller: Caller): Promise<object> {
     const { conversation } = state
     if (checksum(call.tool, call.args) !== state.call) {
       return failure('The answer belongs to another call. Nothing was run.')
     }
     const gate = await this.#scope.store.gate(conversation, state.gate)
     if (gate?.state !== 'pending') return failure('This question has been answered already.')
-    const { inputResponses = {} } = ctx.mcpReq
+    const { inputResponses = {}, signal } = caller.ctx.mcpReq
     const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
-    const { signal } = ctx.mcpReq
-    return this.#serve(conversation, call, ctx, () =>
+    return this.#serve(conversation, call, caller, () =>
       this.#runner.resume({ conversation, decisions, signal }),
     )
   }
@@ -97,25 +111,27 @@ export class ServedCalls {
   async #serve(
     conversation: string,
     call: AskedCall,
-    ctx: ServerContext,
+    caller: Caller,
     start: () => TurnHandle,
   ): Promise<object> {
-    const { _meta: from = {} } = ctx.mcpReq
+    const { _meta: from = {} } = caller.ctx.mcpReq
     this.#served.set(conversation, { call, from })
     try {
-      return await this.#ended(call, start(), ctx)
+      return await this.#ended(call, start(), caller)
     } finally {
       this.#served.delete(conversation)
     }
   }
 
-  async #ended(call: AskedCall, turn: TurnHandle, ctx: ServerContext): Promise<object> {
-    const [outcome] = await Promise.all([turn, tellProgress(turn, ctx)])
+  async #ended(call: AskedCall, turn: TurnHandle, caller: Caller): Promise<object> {
+    const [outcome] = await Promise.all([turn, tellProgress(turn, caller.ctx)])
     const { conversation, gates, toolCalls } = outcome
     const [gate] = gates
     if (outcome.status === 'suspended' && gate !== undefined) {
       const request = elicitationOf(gate, this.#scope)
-      if (request === undefined) return this.#deny(outcome, gate.id)
+      if (request === undefined) return this.#deny(outcome, gate.id, NOT_ALLOWED)
+      // The SDK then answers with the error that the protocol has for it.
+      if (!canAnswer(request, caller.capabilities)) await this.#deny(outcome, gate.id, CANNOT_ASK)
       const state = { conversation, gate: gate.id, call: checksum(call.tool, call.args) }
       const requestState = await signState(this.#scope.store, state)
       return { resultType: 'input_required', inputRequests: { [gate.id]: request }, requestState }
@@ -126,11 +142,15 @@ export class ServedCalls {
   }
 
   /** Ends a call whose gate no client may answer. */
-  async #deny({ conversation }: TurnOutcome, gate: string): Promise<CallToolResult> {
+  async #deny(
+    { conversation }: TurnOutcome,
+    gate: string,
+    reason: string,
+  ): Promise<CallToolResult> {
     const { decidedBy } = this.#scope
-    const decisions = [{ gate, decidedBy, approve: false as const, reason: NOT_ALLOWED }]
+    const decisions = [{ gate, decidedBy, approve: false as const, reason }]
     await this.#runner.resume({ conversation, decisions })
-    return failure(NOT_ALLOWED)
+    return failure(reason)
   }
 }
 
@@ -138,37 +158,6 @@ const failure = (text: string): CallToolResult => ({
   content: [{ type: 'text', text }],
   isError: true,
 })
-
-/** Passes the progress of handlers on to a client that wants it. */
-async function tellProgress(turn: TurnHandle, { mcpReq }: ServerContext): Promise<void> {
-  const { _meta: meta } = mcpReq
-  const progressToken = meta?.progressToken
-  if (progressToken === undefined) return
-  let count = 0
-  try {
-    for await (const event of turn) {
-      if (event.type !== 'progress') continue
-      count += 1
-      const params = { progressToken, ...progressOf(event.update, count) }
-      await mcpReq.notify({ method: 'notifications/progress', params })
-    }
-  } catch {
-    // The outcome has the error.
-  }
-}
-
-function progressOf(update: unknown, count: number): object {
-  if (isJsonObject(update) && typeof update['progress'] === 'number') {
-    const { progress, total, message } = update
-    return {
-      progress,
-      ...(typeof total === 'number' && { total }),
-      ...(typeof message === 'string' && { message: brief(message, 500) }),
-    }
-  }
-  const message = typeof update === 'string' ? update : JSON.stringify(update)
-  return { progress: count, message: brief(message, 500) }
-}
 
 /** The spool of a store, or one in memory. */
 export const spoolOf = (store: RunnerStore): SpoolStore => store.spool ?? memorySpool()

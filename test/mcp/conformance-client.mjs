@@ -16,8 +16,9 @@ const authProvider = await authProviderFor(scenario, url, context)
 async function signIn(page) {
   const response = await fetch(page, { redirect: 'manual' })
   const callback = response.headers.get('location')
-  if (callback === null || !('finish' in authProvider)) throw new Error('There is no way back.')
-  await authProvider.finish(callback)
+  const { finish } = /** @type {Partial<import('bobbin-adk/mcp').McpOAuth>} */ (authProvider)
+  if (callback === null || finish === undefined) throw new Error('There is no way back.')
+  await finish.call(authProvider, callback)
 }
 
 /** Opens the tools, with as many sign-ins as the person has patience for. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -12,8 +13,8 @@ export default defineConfig({
     // Loading the modules anew for each file would take a third of the run; none of them keeps a state
     // that one test file could spoil for another.
     isolate: false,
-    // By default one core stays idle. Many tests wait for servers, timers and other processes.
-    maxWorkers: '100%',
+    // Many tests wait for servers, timers and other processes: one worker a core leaves a quarter of the time unused.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     maxConcurrency: 2,
   },
 })

@@ -108,7 +108,7 @@ describe('a trace across MCP', () => {
     await client.close()
   })
 
-  it('does not believe a `traceparent` that is none', async () => {
+  it('ignores a `traceparent` that is not valid', async () => {
     const there = traced()
     const client = await connected(there, [look])
     const wrong = ['nonsense', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`, 'x'.repeat(100_000)]

@@ -9,7 +9,7 @@ import { ATTRIBUTE, OPERATION } from './conventions.ts'
 import { errorType, OpenSpan } from './open-span.ts'
 import { contentText, errorMessage, type Tracing } from './tracing.ts'
 
-/** What is different for a call that a client asked a server for. */
+/** How a call looks that a client asked a server for. */
 export interface Served {
   readonly name: string
   readonly attributes: Attributes

@@ -8,7 +8,7 @@ import { sqliteStore } from 'bobbin-adk/sqlite'
 import { scriptedModel } from 'bobbin-adk/testing'
 
 const [what = '', database = ''] = process.argv.slice(2)
-// Without detectors: the name of this machine is nobody's concern.
+// Without detectors, so that only what we send is looked at.
 const sdk = new NodeSDK({ resourceDetectors: [] })
 sdk.start()
 

@@ -21,7 +21,7 @@ export async function finishSignIn(
     const metadata = discovery.authorizationServerMetadata
     const isSupported = metadata?.authorization_response_iss_parameter_supported === true
     try {
-      // Whoever can call the callback can write there that a person refused: believe the issuer only.
+      // Anyone can call the callback and say that the person refused: check the issuer first.
       sdk.validateAuthorizationResponseIssuer({
         iss,
         expectedIssuer: metadata?.issuer,

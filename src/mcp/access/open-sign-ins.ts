@@ -18,7 +18,7 @@ export class KeptValues {
     this.#prefix = `mcp-oauth-${sha256Hex(server).slice(0, 16)}`
   }
 
-  /** A kept value; what cannot be read counts as none, and leads to a new sign-in. */
+  /** A kept value. An unreadable value counts as missing, and leads to a new sign-in. */
   async get(name: string): Promise<unknown> {
     const text = await this.#storage.get(`${this.#prefix}-${name}`)
     try {

@@ -132,7 +132,7 @@ async function startProcess(
     ...(env && { env: { ...env } }),
     ...(cwd !== undefined && { cwd }),
   })
-  // Whoever closes it waits until the process has ended, even if the client has begun to close it. A subclass would do,
+  // Every `close` waits until the process has ended, even if the client has begun to close it. A subclass would do,
   // but the client asks servers for their protocol in a process of its own only for this very class.
   const close = transport.close.bind(transport)
   let closing: Promise<void> | undefined

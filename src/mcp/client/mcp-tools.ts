@@ -191,7 +191,7 @@ class ServerTools implements McpTools {
   }
 }
 
-/** A listener that throws keeps nobody else from hearing. */
+/** Calls a listener. If it throws, the other listeners are still called. */
 function attempt(listener: () => void): void {
   try {
     listener()

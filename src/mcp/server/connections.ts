@@ -25,7 +25,7 @@ export class Connections {
       // The first object of a connection may only find out which protocol the client speaks.
       this.#open.add(connection)
       onClosed(server, () => this.#open.delete(connection))
-      // A client of an older protocol hears nothing before it is ready.
+      // A client of an older protocol takes no notifications before it is ready.
       if (era === 'modern') this.#follow(server)
       else server.oninitialized = () => this.#follow(server)
       return server

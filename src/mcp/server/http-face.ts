@@ -34,7 +34,7 @@ export class HttpFace {
     return this.#stateless(sdk).fetch(request)
   }
 
-  /** Serves requests that stand for themselves. A client of an older protocol hears of no changes there. */
+  /** Serves requests without a session. A client of an older protocol receives no notifications of changes there. */
   #stateless(sdk: Sdk): McpHttpHandler {
     this.#handler ??= sdk.createMcpHandler(({ era }) => this.#serve(sdk, era === 'modern'))
     return this.#handler

@@ -4,7 +4,7 @@ import { httpError } from './http-error.ts'
 import { onClosed, type Sdk } from './sdk.ts'
 import { watchedBody } from './watched-body.ts'
 
-/** A session that nobody used for so long is over. */
+/** An unused session ends after this time. */
 const IDLE_MS = 30 * 60_000
 const HEADER = 'mcp-session-id'
 const INITIALIZE = 'initialize'
@@ -32,7 +32,7 @@ export interface SessionParts {
 /**
  * The sessions of clients that speak a protocol before 2026-07-28 over HTTP: only in a session can a server ask, and tell
  * of changes. Their number is bounded: a new session ends the one that was unused for longest. An id is random, and
- * whoever has it is the client.
+ * a request that has it counts as the client's.
  */
 export class HttpSessions {
   readonly #parts: SessionParts

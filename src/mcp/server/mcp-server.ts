@@ -137,7 +137,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
   }
 }
 
-/** Hears of changes of tools that tell them. */
+/** Listens to changes, if the tools have `onChange`. */
 function listen(tools: Iterable<Tool>, changed: () => void): () => void {
   if (!hasMethods('onChange')(tools)) return () => undefined
   return (tools as Iterable<Tool> & Pick<McpTools, 'onChange'>).onChange(changed)

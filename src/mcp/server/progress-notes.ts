@@ -38,7 +38,7 @@ export class ProgressNotes {
   #progress = Number.NEGATIVE_INFINITY
   #time = 0
 
-  /** The note for an update. Undefined if nothing is to be told. */
+  /** The note for an update; undefined if it is left out. */
   next(update: unknown, time: number): ProgressNote | undefined {
     if (this.#count >= FREE_NOTES && time - this.#time < PAUSE_MS) return undefined
     const note = noteOf(update, Math.max(this.#progress, 0) + 1)

@@ -87,7 +87,7 @@ export class ServedCalls {
         this.#runner.run({ message, conversation, signal }),
       )
     } finally {
-      // Not before: what is remembered may be forgotten, and never while it runs.
+      // After its end: the store in memory drops the oldest remembered call, and must not drop one that runs.
       this.#scope.remember(conversation)
     }
   }

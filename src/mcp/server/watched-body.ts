@@ -1,4 +1,4 @@
-/** The same response; `onEnd` is called once, when its body has ended or nobody reads it any more. */
+/** The same response. `onEnd` is called once, when its body has ended or its reader has left. */
 export function watchedBody(response: Response, onEnd: () => void): Response {
   if (response.body === null) {
     onEnd()

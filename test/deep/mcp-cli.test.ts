@@ -137,7 +137,7 @@ describe('bobbin mcp', () => {
       cwd: folder,
       signal: stop.signal,
     })
-    await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp\n')
+    await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp ')
     const url = /http:\S+/.exec(said)?.[0] ?? ''
     list.push(named('b'))
     await expect

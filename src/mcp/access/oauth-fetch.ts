@@ -1,4 +1,5 @@
 import { boundedFetch } from './bounded-fetch.ts'
+import { followRedirects, onlyOrigin, RedirectRefusedError } from './follow-redirects.ts'
 import { codeIn } from './sign-in.ts'
 
 /** How much an authorization server may answer, and how long it may take. */
@@ -29,12 +30,20 @@ export function oauthFetch(
   headers: Readonly<Record<string, string>>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
-  const messages = boundedFetch(fetch)
-  const answers = boundedFetch(fetch, { bytes: MAX_BYTES, streamed: false })
+  const messages = boundedFetch(followRedirects(fetch, onlyOrigin(server)))
+  const limits = { bytes: MAX_BYTES, streamed: false }
+  const reads = boundedFetch(
+    followRedirects(fetch, (target) => requireReachable(server, target)),
+    limits,
+  )
+  // A code, a token or a secret goes to the address that was checked, and to no other origin.
+  const writes = (target: URL) => boundedFetch(followRedirects(fetch, onlyOrigin(target)), limits)
   const refreshes = new Map<string, Promise<Answer>>()
   const ask = async (target: URL, init: RequestInit): Promise<Answer> => {
     const signal = init.signal ?? AbortSignal.timeout(ANSWER_MS)
     const sent = { ...init, signal, headers: carried(server, target, init, headers) }
+    const isRead = (init.method ?? 'GET') === 'GET'
+    const answers = isRead ? reads : writes(target)
     return read(await answers(target, sent).catch(unreachable))
   }
   return async (input, init = {}) => {
@@ -89,6 +98,8 @@ function carried(
 }
 
 function unreachable(cause: unknown): never {
+  if (cause instanceof OAuthAnswerError) throw cause
+  if (cause instanceof RedirectRefusedError) throw new OAuthAnswerError(cause.message, { cause })
   throw new OAuthUnreachableError('fetch failed', { cause })
 }
 

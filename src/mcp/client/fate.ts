@@ -1,3 +1,4 @@
+import { RedirectRefusedError } from '../access/follow-redirects.ts'
 import { isRefusal } from '../access/sign-in.ts'
 import { isJsonObject } from './safe-schema.ts'
 
@@ -23,6 +24,7 @@ const LINKS_FIRST = -32_042
 /** Reads the fate of a request from its error. An unknown error counts as lost. */
 export function fateOf(error: unknown): Fate {
   const { code, status, message, cause } = partsOf(error)
+  if (error instanceof RedirectRefusedError) return error.mayBeDone ? 'lost' : 'answered'
   if (typeof code === 'number' || isRefusal(error)) return 'answered'
   if (typeof status === 'number') return status >= 400 && status < 500 ? 'answered' : 'lost'
   if (NOT_SENT.includes(String(code)) || message === 'Not connected') return 'not-sent'

@@ -7,15 +7,15 @@ const SERVER = new URL('https://shop.example/mcp')
 /** A network that answers by address, and what was sent to it. */
 function network(answers: Readonly<Record<string, readonly [number, string]>>) {
   const sent: string[] = []
-  const fetch = async (input: string | URL | Request, init: RequestInit = {}) => {
-    const url = String(input)
-    sent.push(`${init.method ?? 'GET'} ${url} ${String(init.body ?? '')}`.trim())
-    expect(init.redirect).toBe('manual')
-    const [status, location] = answers[url] ?? [200, '']
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init)
+    sent.push(`${request.method} ${request.url} ${await request.text()}`.trim())
+    expect(request.redirect).toBe('manual')
+    const [status, location] = answers[request.url] ?? [200, '']
     if (location === '') return Response.json({ ok: true })
     return new Response(null, { status, headers: { location } })
   }
-  return { sent, fetch: fetch as typeof globalThis.fetch }
+  return { sent, fetch }
 }
 
 const MESSAGE = {
@@ -64,19 +64,19 @@ describe('oauthFetch', () => {
     'follows no redirect of metadata to %s',
     async (location) => {
       const { sent, fetch } = network({ [METADATA]: [302, location] })
-      await expect(oauthFetch(SERVER, {}, fetch)(METADATA)).rejects.toThrow()
+      await expect(oauthFetch(SERVER, {}, fetch)(METADATA)).rejects.toThrow('must be `https`')
       expect(sent).toEqual([`GET ${METADATA}`])
     },
   )
 
-  it.each([302, 307])(
-    'sends no code to where a token endpoint redirects with %i',
-    async (status) => {
-      const { sent, fetch } = network({ [TOKEN]: [status, 'https://other.example/token'] })
-      const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'secret' })
-      const ask = oauthFetch(SERVER, {}, fetch)
-      await expect(ask(TOKEN, { method: 'POST', body })).rejects.toThrow()
-      expect(sent).toHaveLength(1)
-    },
-  )
+  it.each([
+    [302, 'with a page'],
+    [307, 'redirects to another address'],
+  ])('sends no code to where a token endpoint redirects with %i', async (status, words) => {
+    const { sent, fetch } = network({ [TOKEN]: [status, 'https://other.example/token'] })
+    const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'secret' })
+    const ask = oauthFetch(SERVER, {}, fetch)
+    await expect(ask(TOKEN, { method: 'POST', body })).rejects.toThrow(words)
+    expect(sent).toHaveLength(1)
+  })
 })

@@ -27,7 +27,7 @@ describe('a write whose server redirects to another origin', () => {
     [307, 'failed', 'redirects to another address'],
     // The server may say "see other" when it is done.
     [303, 'in-doubt', 'In doubt'],
-  ])('with %i is %s, and reaches nobody else', async (status, settlement, words) => {
+  ])('with %i is %s, and reaches nobody else', async (status, settled, words) => {
     let stolen = 0
     const other = await listening(
       createServer((_request, response) => {
@@ -57,7 +57,7 @@ describe('a write whose server redirects to another origin', () => {
         turnToolCalls.length > 0 ? { answer: '' } : { calls: [{ tool: 'send', args: {} }] },
     })
     const { toolCalls } = await runner.run({ message: 'go' })
-    expect(toolCalls.map(({ settlement }) => settlement)).toEqual([settlement])
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual([settled])
     expect(JSON.stringify(toolCalls)).toContain(words)
     expect(stolen).toBe(0)
     await tools.close()

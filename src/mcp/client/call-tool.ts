@@ -87,18 +87,15 @@ class Call {
     const { signal } = this.#ctx
     let rounds = 0
     for (let tries = 1; ; tries += 1) {
-      const client = await connection.client(signal)
       const free = await connection.slots.take(signal)
       try {
-        const flight = new Flight((inside) => this.#request(client, this.#questions, inside))
-        const next = await this.#output(await this.#landing(flight))
+        const next = await this.#once(await connection.client(signal))
         if (!isAgain(next)) return next
         this.#questions = next.again
         rounds += 1
       } catch (error) {
         if (!(error instanceof RequestFailed)) throw error
         const { fate } = error
-        if (fate === 'lost' || fate === 'not-sent') connection.lost(client)
         const mayRepeat = fate === 'not-sent' || (fate === 'lost' && this.#effect === 'read')
         if (!mayRepeat || tries === TRIES) throw this.#end(error)
       } finally {
@@ -107,6 +104,21 @@ class Call {
       if (rounds > MAX_ROUNDS) {
         throw new Error(`The server wanted the same call more than ${MAX_ROUNDS} times.`)
       }
+    }
+  }
+
+  /** Sends the call over one client. The next call takes another client if this one lost it. */
+  async #once(client: Client): Promise<ToolOutput | Again> {
+    const { connection } = this.#server
+    const flight = new Flight((signal) =>
+      connection.request(client, () => this.#request(client, this.#questions, signal)),
+    )
+    try {
+      return await this.#output(await this.#landing(flight))
+    } catch (error) {
+      const { fate } = error instanceof RequestFailed ? error : {}
+      if (fate === 'lost' || fate === 'not-sent') connection.lost(client)
+      throw error
     }
   }
 

@@ -34,6 +34,8 @@ export class Connection {
   readonly #open: (() => Promise<Client>) | undefined
   readonly #onOpen: (client: Client) => void
   #client: Client | undefined
+  /** How many requests run on each client. A lost one stays here until its last request has ended. */
+  readonly #requests = new Map<Client, number>()
   #opening: Promise<Client> | undefined
   #failures = 0
   #isClosed = false
@@ -61,18 +63,38 @@ export class Connection {
     return orAborted(this.#opening, signal)
   }
 
-  /** Marks a client as unusable. */
+  /** Runs a request on a client. */
+  async request<T>(client: Client, work: () => Promise<T>): Promise<T> {
+    this.#requests.set(client, (this.#requests.get(client) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (this.#requests.get(client) ?? 1) - 1
+      if (left > 0) this.#requests.set(client, left)
+      else this.#requests.delete(client)
+      this.#closeUnused(client)
+    }
+  }
+
+  /** Takes a client out of use. Its other requests may still be answered, so it is closed after the last of them. */
   lost(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined
-    if (this.#open !== undefined) client.close().catch(() => undefined)
+    this.#closeUnused(client)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     const client = this.#client ?? (await this.#opening?.catch(() => undefined))
     this.#client = undefined
-    await client?.close()
+    const all = new Set([...this.#requests.keys(), ...(client ? [client] : [])])
+    await Promise.all([...all].map((each) => each.close()))
+  }
+
+  #closeUnused(client: Client): void {
+    const isOurs = this.#open !== undefined
+    if (!isOurs || this.#client === client || this.#requests.has(client)) return
+    client.close().catch(() => undefined)
   }
 
   async #reopen(): Promise<Client> {

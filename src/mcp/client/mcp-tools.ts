@@ -119,8 +119,10 @@ class ServerTools implements McpTools {
     }
     const connection = new Connection(source, settings.concurrency, onOpen)
     const list = new ToolList(connection, settings.only, (listing) => this.#offer(listing))
-    const read = async (uri: string, signal: AbortSignal) =>
-      (await connection.client(signal)).readResource({ uri }, { signal })
+    const read = async (uri: string, signal: AbortSignal) => {
+      const client = await connection.client(signal)
+      return connection.request(client, () => client.readResource({ uri }, { signal }))
+    }
     this.#scope = { connection, list, flights, trust: settings.trust, read }
   }
 

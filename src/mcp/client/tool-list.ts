@@ -155,7 +155,10 @@ async function asked(
   signal: AbortSignal,
 ) {
   try {
-    return await client.request({ method: 'tools/list', params }, { signal, timeout: LIST_MS })
+    const options = { signal, timeout: LIST_MS }
+    return await connection.request(client, () =>
+      client.request({ method: 'tools/list', params }, options),
+    )
   } catch (error) {
     const signIn = asSignIn(error)
     if (signIn !== undefined) throw signIn

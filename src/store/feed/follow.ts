@@ -1,4 +1,5 @@
 import type { RestoreContext } from '../../artifacts/restore-artifact.ts'
+import { delay } from '../../core/delay.ts'
 import { randomId } from '../../core/ids.ts'
 import type { SpooledArtifactConstructor } from '../../spool/artifact.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
@@ -96,7 +97,7 @@ async function exists(
     beyond(info?.length ?? 0)
     if (info !== undefined) return true
     if (!live) throw notFound('conversation', conversation)
-    await pause(POLL_MS, signal)
+    await delay(POLL_MS, signal)
   }
 }
 
@@ -155,7 +156,7 @@ class Elsewhere {
     if (store.feed !== undefined) this.#tail ??= await this.#open(store.feed).catch(() => undefined)
     const tail = this.#tail
     if (tail === undefined) {
-      await pause(POLL_MS, this.#signal)
+      await delay(POLL_MS, this.#signal)
       return
     }
     const wake = () => tail.wake()
@@ -199,17 +200,4 @@ function lostTurn({ conversation, now }: FeedSource, feed: Feed): FeedEvent & Fe
     'The turn stopped without an end, as when its process dies. `recover` continues it.'
   const warning = { type: 'warning', code: 'TURN_LOST', message } as const
   return { position: positionAt(feed.last), time: now(), turnId, conversation, ...warning }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

@@ -1,4 +1,5 @@
 import { sha256Hex } from '#hash'
+import { delay } from '../../core/delay.ts'
 import { BobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import {
@@ -127,15 +128,7 @@ async function readAtMost(response: Response, limit: number, cut: boolean): Prom
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const random = ms / 2 + (Math.random() * ms) / 2
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, random)
-    signal?.addEventListener('abort', done, { once: true })
-  })
+  await delay(random, signal)
 }
 
 export const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { delay } from '../../core/delay.ts'
 import { isIterable, isObject } from '../../core/error/wrong-input.ts'
 import { type IdSource, randomId } from '../../core/ids.ts'
 import {
@@ -34,18 +35,6 @@ import {
 
 /** Resolves after the time, or at once when the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
-
-const sleep: Sleep = (ms, signal) =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
 
 /** How many tokens a request may have. */
 export interface TokenBudget {
@@ -227,7 +216,7 @@ export const RUNNER_OPTIONS = {
   testing: group({
     clock: optionOr(systemClock, hasMethods('now'), 'must have a `now()`'),
     ids: optionOr(randomId, isFunction, 'must be a function that makes ids'),
-    sleep: optionOr(sleep, isFunction, 'must be a function of milliseconds and a signal'),
+    sleep: optionOr<Sleep>(delay, isFunction, 'must be a function of milliseconds and a signal'),
   } satisfies OptionTable<TestingOptions>),
 } satisfies OptionTable<RunnerOptions>
 

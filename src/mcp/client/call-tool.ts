@@ -11,7 +11,7 @@ import { type ContentScope, contentOutput } from './content.ts'
 import type { Definition } from './definition.ts'
 import { type Fate, fateOf, linksOf } from './fate.ts'
 import { Flight, type Flights, type Landing } from './flights.ts'
-import { progressTo } from './progress.ts'
+import { Progress } from './progress.ts'
 import { nextQuestion, type Questions, questionsOf, readQuestions } from './questions.ts'
 import { isJsonObject } from './safe-schema.ts'
 import { shownBriefly } from './stranger-text.ts'
@@ -35,21 +35,27 @@ const NO_LIMIT = 2 ** 31 - 1
 /** Under this name the server gets the key that all attempts at a call share. */
 const IDEMPOTENCY_KEY = 'bobbin-adk/idempotency-key'
 
+/** A tool as it was offered. */
+export interface OfferedTool {
+  readonly definition: Definition
+  readonly effect: Effect
+  /** Whether each call needs an approval. */
+  readonly asks: boolean
+}
+
 /** The handler of a server's tool. */
 export async function callTool(
   server: ServerScope,
-  definition: Definition,
-  effect: Effect,
+  tool: OfferedTool,
   args: JsonObject,
   ctx: ToolContext,
 ): Promise<ToolOutput> {
   const given = ctx.input && questionsOf(ctx.input)
   const open = given && nextQuestion(server.connection.name, given)
   if (open !== undefined) return open
-  const call = new Call(server, definition, effect, args, ctx, given)
+  const call = new Call(server, tool, args, ctx, given)
   if (given?.parked !== undefined) return call.resume(given, given.parked)
   try {
-    if (effect !== 'read') await server.list.requireSame(definition, ctx.signal)
     return await call.run()
   } catch (error) {
     return call.signIn(error)
@@ -58,26 +64,25 @@ export async function callTool(
 
 class Call {
   readonly #server: ServerScope
-  readonly #definition: Definition
-  readonly #effect: Effect
+  readonly #tool: OfferedTool
   readonly #args: JsonObject
   readonly #ctx: ToolContext
+  readonly #progress: Progress
   /** What the server asked last, with the answers. */
   #questions: Questions | undefined
 
   constructor(
     server: ServerScope,
-    definition: Definition,
-    effect: Effect,
+    tool: OfferedTool,
     args: JsonObject,
     ctx: ToolContext,
     given: Questions | undefined,
   ) {
     this.#server = server
-    this.#definition = definition
-    this.#effect = effect
+    this.#tool = tool
     this.#args = args
     this.#ctx = ctx
+    this.#progress = new Progress(ctx)
     this.#questions = given
   }
 
@@ -86,25 +91,33 @@ class Call {
     const { connection } = this.#server
     const { signal } = this.#ctx
     let rounds = 0
-    for (let tries = 1; ; tries += 1) {
+    let failures = 0
+    while (rounds <= MAX_ROUNDS) {
       const free = await connection.slots.take(signal)
       try {
+        await this.#requireSame()
         const next = await this.#once(await connection.client(signal))
         if (!isAgain(next)) return next
         this.#questions = next.again
         rounds += 1
       } catch (error) {
         if (!(error instanceof RequestFailed)) throw error
+        failures += 1
         const { fate } = error
-        const mayRepeat = fate === 'not-sent' || (fate === 'lost' && this.#effect === 'read')
-        if (!mayRepeat || tries === TRIES) throw this.#end(error)
+        const mayRepeat = fate === 'not-sent' || (fate === 'lost' && this.#tool.effect === 'read')
+        if (!mayRepeat || failures === TRIES) throw this.#end(error)
       } finally {
         free()
       }
-      if (rounds > MAX_ROUNDS) {
-        throw new Error(`The server wanted the same call more than ${MAX_ROUNDS} times.`)
-      }
     }
+    throw new Error(`The server wanted the same call more than ${MAX_ROUNDS} times.`)
+  }
+
+  /** Refuses a call whose tool has changed since it was offered or approved. Right before the call is sent. */
+  async #requireSame(): Promise<void> {
+    const { definition, effect, asks } = this.#tool
+    if (effect === 'read' && !asks) return
+    await this.#server.list.requireSame(definition, this.#ctx.signal)
   }
 
   /** Sends the call over one client. The next call takes another client if this one lost it. */
@@ -155,7 +168,7 @@ class Call {
   }
 
   #request(client: Client, questions: Questions | undefined, signal: AbortSignal) {
-    const { name, rawInput } = this.#definition
+    const { name, rawInput } = this.#tool.definition
     const { answers, requestState } = questions ?? {}
     const { idempotencyKey, trace } = this.#ctx
     const hasAnswers = answers !== undefined && Object.keys(answers).length > 0
@@ -170,7 +183,7 @@ class Call {
     return client.callTool(params, {
       signal,
       timeout: NO_LIMIT,
-      onprogress: progressTo(this.#ctx),
+      onprogress: this.#progress.update,
       allowInputRequired: true,
       // With a definition the client neither sends a refused call again nor compiles the output schema.
       toolDefinition: { name, inputSchema: rawInput as { type: 'object' } },
@@ -191,6 +204,8 @@ class Call {
       const links = linksOf(error)
       if (links === undefined) throw new RequestFailed(fateOf(error), error)
       return { result: { resultType: 'input_required', inputRequests: links } }
+    } finally {
+      this.#progress.flush()
     }
   }
 
@@ -212,7 +227,7 @@ class Call {
     }
     const { result } = landing
     if (!isJsonObject(result) || result['resultType'] !== 'input_required') {
-      return contentOutput(this.#definition, result, this.#ctx, this.#server)
+      return contentOutput(this.#tool.definition, result, this.#ctx, this.#server)
     }
     const questions = readQuestions(result)
     return nextQuestion(connection.name, questions) ?? new Again(questions)
@@ -229,8 +244,9 @@ class Call {
 
   #lost(why: string, cause?: unknown): BobbinError {
     const { connection } = this.#server
-    if (this.#effect === 'read') return connection.unavailable(`The answer was lost: ${why}`, cause)
-    const tool = this.#definition.name
+    if (this.#tool.effect === 'read')
+      return connection.unavailable(`The answer was lost: ${why}`, cause)
+    const tool = this.#tool.definition.name
     const message = `${connection.name}: the call was sent, and its answer was lost: ${why}`
     return new BobbinError('E_EFFECT_UNKNOWN', message, { tool }, { cause })
   }

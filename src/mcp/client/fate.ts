@@ -8,6 +8,14 @@ import { isJsonObject } from './safe-schema.ts'
  */
 export type Fate = 'not-sent' | 'answered' | 'unreadable' | 'lost'
 
+/** The server has forgotten the session. It refused the request; another session may carry it out. */
+export class SessionEndedError extends Error {
+  override name = 'SessionEndedError'
+}
+
+/** The stream of a response ended without the response. */
+export const STREAM_ENDED = -31_999
+
 /** Errors of the client by which nothing has left the process. */
 const NOT_SENT = [
   'NOT_CONNECTED',
@@ -25,12 +33,18 @@ const LINKS_FIRST = -32_042
 export function fateOf(error: unknown): Fate {
   const { code, status, message, cause } = partsOf(error)
   if (error instanceof RedirectRefusedError) return error.mayBeDone ? 'lost' : 'answered'
+  if (error instanceof SessionEndedError) return 'not-sent'
+  if (code === STREAM_ENDED) return 'lost'
   if (typeof code === 'number' || isRefusal(error)) return 'answered'
   if (typeof status === 'number') return status >= 400 && status < 500 ? 'answered' : 'lost'
   if (NOT_SENT.includes(String(code)) || message === 'Not connected') return 'not-sent'
   if (UNREADABLE.includes(String(code))) return 'unreadable'
   return NEVER_CONNECTED.includes(String(partsOf(cause).code)) ? 'not-sent' : 'lost'
 }
+
+/** Whether an error says that the server has forgotten the session of its client. */
+export const isForgotten = (error: unknown, sessionId: string | undefined): boolean =>
+  sessionId !== undefined && partsOf(error).status === 404
 
 /** The pages that a server wants visited before it takes the call. */
 export function linksOf(error: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -120,7 +120,9 @@ export class Flights {
       client.assertCanSetRequestHandler('elicitation/create')
       client.setRequestHandler('elicitation/create', async ({ params }) => {
         const [flight, other] = this.#flying
-        const isClear = flight !== undefined && other === undefined && !flight.isAsking
+        // A call that waits for a person may ask again.
+        const isOnly = other === undefined && this.#parked.size === 0
+        const isClear = flight !== undefined && isOnly && !flight.isAsking
         if (!isClear || !isJsonObject(params)) return { action: 'cancel' }
         return (await flight.ask(params)) as { action: 'accept' }
       })

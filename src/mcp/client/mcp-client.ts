@@ -2,8 +2,10 @@ import type {
   AuthProvider,
   Client,
   OAuthClientProvider,
+  StreamableHTTPClientTransport,
   Transport,
 } from '@modelcontextprotocol/client'
+import { delay } from '../../core/delay.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
 import { hasMethods, type OptionTable, option, readOptions } from '../../core/options.ts'
@@ -70,7 +72,7 @@ export function mcpClient(
   if (authProvider !== undefined) requireFor(server, authProvider)
   return async (signal) => {
     signal?.throwIfAborted()
-    const { Client: ClientClass, StreamableHTTPClientTransport } = await loadClient()
+    const { Client: ClientClass, StreamableHTTPClientTransport: HttpTransport } = await loadClient()
     const client = new ClientClass(CLIENT_INFO, {
       versionNegotiation: { mode: 'auto' },
       inputRequired: { autoFulfill: false },
@@ -82,7 +84,9 @@ export function mcpClient(
       const address = new URL(url)
       const fetch = oauthFetch(address, headers, globalThis.fetch)
       const settings = { requestInit, fetch, ...(authProvider && { authProvider }) }
-      await opened(client, new StreamableHTTPClientTransport(address, settings), signal)
+      const transport = new HttpTransport(address, settings)
+      endSessionOnClose(transport)
+      await opened(client, transport, signal)
       return client
     }
     return startProcess(client, server, signal)
@@ -114,6 +118,26 @@ async function opened(client: Client, transport: Transport, signal?: AbortSignal
     throw error
   } finally {
     signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** How long the end of a session may take. */
+const END_MS = 2_000
+
+/** A server that has sessions keeps one until it is told that the client leaves. */
+function endSessionOnClose(transport: StreamableHTTPClientTransport): void {
+  const close = transport.close.bind(transport)
+  let closing: Promise<void> | undefined
+  const ended = async () => {
+    const limit = new AbortController()
+    const ending = transport.terminateSession().catch(() => undefined)
+    await Promise.race([ending, delay(END_MS, limit.signal)])
+    limit.abort()
+    await close()
+  }
+  transport.close = () => {
+    closing ??= ended()
+    return closing
   }
 }
 

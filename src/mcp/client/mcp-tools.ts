@@ -21,6 +21,7 @@ import { effectOf, needsApproval } from './policy.ts'
 import { isJsonObject } from './safe-schema.ts'
 import { type Listing, type McpProblem, ToolList } from './tool-list.ts'
 import { projectedName } from './tool-name.ts'
+import { watchList } from './watch-list.ts'
 
 /** How the tools of a server are offered. */
 export interface McpToolsOptions {
@@ -113,9 +114,9 @@ class ServerTools implements McpTools {
   constructor(source: ClientSource, settings: ReturnType<typeof readSettings>) {
     this.#settings = settings
     const flights = new Flights()
-    const onOpen = (client: Client) => {
+    const onOpen = (client: Client, closing: AbortSignal) => {
       flights.listen(client)
-      watchList(client, () => list.changed())
+      watchList(client, closing, () => list.changed())
     }
     const connection = new Connection(source, settings.concurrency, onOpen)
     const list = new ToolList(connection, settings.only, (listing) => this.#offer(listing))
@@ -178,17 +179,18 @@ class ServerTools implements McpTools {
   #toolOf(definition: Definition): Tool {
     const { prefix, trust, timeoutMs } = this.#settings
     const effect = effectOf(definition, this.#settings)
+    const asks = needsApproval(definition, this.#settings)
     return new Tool({
       name: projectedName(prefix, definition.name),
       description: definition.description,
       inputSchema: checkedInput(definition.input),
       effect,
       trust,
-      approval: needsApproval(definition, this.#settings),
+      approval: asks,
       inline: inlineBySize({ bytes: INLINE_BYTES }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       meta: { mcp: { tool: definition.name, definition: definition.digest } },
-      handler: (args, ctx) => callTool(this.#scope, definition, effect, args, ctx),
+      handler: (args, ctx) => callTool(this.#scope, { definition, effect, asks }, args, ctx),
     })
   }
 }
@@ -202,11 +204,3 @@ function attempt(listener: () => void): void {
 
 const readSettings = (options: McpToolsOptions) =>
   readOptions({ of: 'mcpTools', code: 'E_INVALID_INPUT' }, OPTIONS, options)
-
-/** Listens for changes of the server's list: by notification, since 2026-07-28 on a stream that the client opens. */
-function watchList(client: Client, changed: () => void): void {
-  if (client.getServerCapabilities()?.tools?.listChanged !== true) return
-  client.setNotificationHandler('notifications/tools/list_changed', changed)
-  if (client.getProtocolEra() !== 'modern') return
-  client.listen({ toolsListChanged: true }).catch(() => undefined)
-}

@@ -1,9 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client'
+import { delay } from '../../core/delay.ts'
 import { BobbinError, isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { asSignIn } from '../access/sign-in.ts'
 import { type Connection, failureText, orAborted } from './connection.ts'
 import { type Definition, readDefinition } from './definition.ts'
+import { fateOf } from './fate.ts'
 import { shownBriefly } from './stranger-text.ts'
 
 /** A tool of the server that is not offered, and why. */
@@ -25,6 +27,9 @@ const MAX_LISTED = 20_000
 const MAX_TOOLS = 512
 const MAX_PROBLEMS = 100
 const LIST_MS = 30_000
+/** A server that says without end that its list changed is read at ever longer intervals. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 30_000
 
 /** The list of a server's tools: read whole, page by page, and again when the server says that it changed. */
 export class ToolList {
@@ -34,6 +39,8 @@ export class ToolList {
   #current: Listing | undefined
   #reading: Promise<Listing> | undefined
   #isStale = false
+  #pauseMs = 0
+  #changedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     connection: Connection,
@@ -53,18 +60,28 @@ export class ToolList {
     return orAborted(this.#reading, signal)
   }
 
-  /** The server says that its list changed. A flood of such words makes one reading at a time. */
+  /** The server says that its list changed. */
   changed(): void {
     if (this.#isStale) return
     this.#isStale = true
     const before = this.#reading ?? Promise.resolve()
     const again = async () => {
-      await before.catch(() => undefined)
+      await Promise.all([before.catch(() => undefined), this.#pause()])
       this.#isStale = false
-      await this.read(AbortSignal.timeout(LIST_MS))
+      await this.read(this.#connection.closing)
     }
     // The old list stays if the new one cannot be read; the next call finds out.
     again().catch(() => undefined)
+  }
+
+  /** Does not wait at first; then longer each time, until the server is quiet for a while. */
+  async #pause(): Promise<void> {
+    const quietMs = performance.now() - this.#changedAt
+    const isOften = quietMs < 2 * this.#pauseMs + 1_000
+    const longer = Math.min(Math.max(FIRST_PAUSE_MS, 2 * this.#pauseMs), LONGEST_PAUSE_MS)
+    this.#pauseMs = isOften ? longer : 0
+    if (isOften) await delay(this.#pauseMs, this.#connection.closing)
+    this.#changedAt = performance.now()
   }
 
   /** Refuses a definition that is not what the server says now. */
@@ -76,8 +93,7 @@ export class ToolList {
   }
 
   async #readAll(): Promise<Listing> {
-    const signal = AbortSignal.timeout(LIST_MS)
-    const listing = this.#readTools(await this.#ask(signal))
+    const listing = this.#readTools(await this.#ask())
     const isSame = this.#current !== undefined && sameListing(this.#current, listing)
     if (!isSame) {
       this.#current = listing
@@ -86,15 +102,24 @@ export class ToolList {
     return listing
   }
 
-  /** Asks a second time: the connection may have been lost without a sign. */
-  async #ask(signal: AbortSignal): Promise<readonly unknown[]> {
+  /** Reads all pages. Asks a second time over another connection if the first was lost without a sign. */
+  async #ask(): Promise<readonly unknown[]> {
     const connection = this.#connection
-    const client = await connection.client(signal)
-    try {
-      return await listed(client, connection, signal)
-    } catch (error) {
-      if (!isBobbinError(error, 'E_MCP_UNAVAILABLE') || signal.aborted) throw error
-      return listed(await connection.client(signal), connection, signal)
+    for (let tries = 1; ; tries += 1) {
+      const client = await connection.client(connection.closing)
+      const signal = AbortSignal.timeout(LIST_MS)
+      try {
+        return await listed(client, connection, signal)
+      } catch (error) {
+        const signIn = asSignIn(error)
+        if (signIn !== undefined || isBobbinError(error)) throw signIn ?? error
+        const isLost = ['lost', 'not-sent'].includes(fateOf(error))
+        if (isLost) connection.lost(client)
+        if (isLost && !signal.aborted && tries === 1) continue
+        const late = `no answer within ${LIST_MS / 1_000} s`
+        const why = signal.aborted ? late : shownBriefly(failureText(error), 300)
+        throw connection.unavailable(`The list of tools could not be read: ${why}`, error)
+      }
     }
   }
 
@@ -137,7 +162,9 @@ async function listed(
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor }
-    const answer = await asked(client, connection, params, signal)
+    const answer = await connection.request(client, () =>
+      client.request({ method: 'tools/list', params }, { signal, timeout: LIST_MS }),
+    )
     tools.push(...answer.tools)
     if (tools.length > MAX_LISTED) throw invalid(connection, `lists more than ${MAX_LISTED} tools`)
     cursor = answer.nextCursor
@@ -146,27 +173,6 @@ async function listed(
     seen.add(cursor)
   }
   throw invalid(connection, `has more than ${MAX_PAGES} pages in its list of tools`)
-}
-
-async function asked(
-  client: Client,
-  connection: Connection,
-  params: { readonly cursor?: string },
-  signal: AbortSignal,
-) {
-  try {
-    const options = { signal, timeout: LIST_MS }
-    return await connection.request(client, () =>
-      client.request({ method: 'tools/list', params }, options),
-    )
-  } catch (error) {
-    const signIn = asSignIn(error)
-    if (signIn !== undefined) throw signIn
-    // The next use opens another connection.
-    connection.lost(client)
-    const why = shownBriefly(failureText(error), 300)
-    throw connection.unavailable(`The list of tools could not be read: ${why}`, error)
-  }
 }
 
 const invalid = ({ name }: Connection, rule: string) =>

@@ -46,6 +46,8 @@ export interface GivenInput {
   readonly value?: JsonValue | undefined
   /** True after `linkRequired`. */
   readonly done?: true
+  /** True if the person declined a question that has `runOnDecline`. */
+  readonly declined?: true
   readonly state?: JsonValue
 }
 

@@ -103,7 +103,7 @@ export function questionGate(
   { call, tool, value }: RunStep,
   { parts }: PersonRequest,
 ): GateRequest {
-  const { kind, schema, url, state } = parts
+  const { kind, schema, url, state, runOnDecline } = parts
   const asked = {
     args: effectiveArguments(call.item.args, value),
     message: output.text(parts.message),
@@ -117,7 +117,10 @@ export function questionGate(
     tool: tool.name,
     ...asked,
     digest: questionDigest(tool, asked),
-    context: state === undefined ? {} : { state: output.json(state) },
+    context: {
+      ...(state !== undefined && { state: output.json(state) }),
+      ...(runOnDecline && { runOnDecline }),
+    },
   }
 }
 

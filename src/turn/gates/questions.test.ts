@@ -26,7 +26,12 @@ interface Attempt {
 }
 
 /** A tool that asks once, for a form or for a visit. */
-const asking = (kind: 'input' | 'link', seen: Attempt[], description = 'Books a seat.') =>
+const asking = (
+  kind: 'input' | 'link',
+  seen: Attempt[],
+  description = 'Books a seat.',
+  runOnDecline = false,
+) =>
   new Tool({
     name: 'book',
     description,
@@ -35,9 +40,10 @@ const asking = (kind: 'input' | 'link', seen: Attempt[], description = 'Books a 
     handler: ({ flight }, { input, idempotencyKey: key }) => {
       seen.push({ key, input })
       if (input !== undefined) return `Booked ${flight}.`
+      const more = { state: kind === 'input' ? { flight } : [flight], runOnDecline }
       return kind === 'input'
-        ? inputRequired({ message: 'Which seat?', schema: SCHEMA, state: { flight } })
-        : linkRequired({ message: 'Sign in.', url: 'https://bücher.example/a', state: [flight] })
+        ? inputRequired({ message: 'Which seat?', schema: SCHEMA, ...more })
+        : linkRequired({ message: 'Sign in.', url: 'https://bücher.example/a', ...more })
     },
   }) as Tool
 
@@ -94,6 +100,26 @@ describe.each(KINDS)('a handler that asks for %s', (kind) => {
     const stored = await store.gate('k', gate.id)
     expect(stored).toMatchObject({ state: 'consumed', decision: { verdict: 'answered' } })
     expect(JSON.stringify(model.requests)).not.toMatch(/Which seat|Sign in|bcher/)
+    expect((await store.verify({ conversation: 'k' })).faults).toEqual([])
+  })
+
+  it('runs again when the person declines, if it has `runOnDecline`', async () => {
+    const seen: Attempt[] = []
+    const store = memoryStore()
+    const runner = new TurnRunner({
+      model: scriptedModel([CALL, [{ text: 'done' }]]),
+      tools: [asking(kind, seen, 'Books a seat.', true)],
+      store,
+    })
+    const { gates } = await runner.run({ conversation: 'k', message: 'Book it.' })
+    const decisions = gates.map(({ id: gate }) => ({ gate, decidedBy: 'ann', approve: false }))
+    const outcome = await runner.resume({ conversation: 'k', decisions })
+    expect(outcome.toolCalls).toMatchObject([{ id: 'c1', settlement: 'ok' }])
+    expect(seen.map(({ input }) => input)).toEqual([
+      undefined,
+      { declined: true, state: KEPT[kind] },
+    ])
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1)
     expect((await store.verify({ conversation: 'k' })).faults).toEqual([])
   })
 

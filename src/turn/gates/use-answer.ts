@@ -38,7 +38,9 @@ export async function useAnswer(
     return endStep(scope, call, 'abandoned', UNANSWERED, [closeGate(gate, 'expired')])
   }
   const closing = closeGate(gate, 'consumed')
-  if (decision?.verdict !== 'answered') {
+  const isDeclined = decision?.verdict !== 'answered'
+  const isOver = isGivenUp || context?.['runOnDecline'] !== true
+  if (isDeclined && isOver) {
     return endStep(scope, call, 'denied', declinedText(gate), [closing])
   }
   if (isGivenUp) return endStep(scope, call, 'abandoned', LEFT, [closeGate(gate, 'abandoned')])
@@ -49,8 +51,11 @@ export async function useAnswer(
   const input = await approvedInput(tool, call.item.args, args)
   if (input === undefined) return refuse(STALE)
   const state = context?.['state']
-  const answer = gate.kind === 'link' ? { done: true as const } : { value: decision.value }
-  const given = { ...answer, ...(state !== undefined && { state }) }
+  const answer = gate.kind === 'link' ? { done: true as const } : { value: decision?.value }
+  const given = {
+    ...(isDeclined ? { declined: true as const } : answer),
+    ...(state !== undefined && { state }),
+  }
   const ready = { tool, value: input.value, input: given }
   return { do: 'run', call, gate, intent, ...ready, facts: [closing] }
 }

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { serverWith, toolNamed, type WireServer } from '../../../test/mcp/wire-server.ts'
+import type { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
@@ -180,6 +181,52 @@ describe('a question of a server, older protocols', () => {
     const outcome = await going
     expect(outcome.toolCalls[0]?.settlement).toBe('ok')
     expect(server.count('tools/call')).toBe(1)
+    await tools.close()
+  })
+
+  it('tells the server when a person declines, and the server ends the call', async () => {
+    const server = asking()
+    const { runner, resume, tools } = await ask(server)
+    const declined = resume.decisions.map(({ gate }) => ({ gate, decidedBy: 'ada' }))
+    const decisions = declined.map((each) => ({ ...each, approve: false as const }))
+    const going = runner.resume({ ...resume, decisions })
+    await expect
+      .poll(() => server.received.find(({ id }) => id === 'q')?.result)
+      .toEqual({ action: 'decline' })
+    answers.pop()?.('Nothing was booked.')
+    const [call] = (await going).toolCalls
+    expect(call?.settlement).toBe('ok')
+    expect(await (call?.results as SpooledArtifact).asString()).toBe('"Nothing was booked."')
+    await tools.close()
+  })
+
+  it('leaves a declined call in doubt when the session is gone', async () => {
+    const server = asking()
+    const { store, resume, tools } = await ask(server)
+    await tools.close()
+    const again = await mcpTools(server.open)
+    const runner = new TurnRunner({
+      model: scriptedModel([[{ text: 'Done.' }]]),
+      tools: again,
+      store,
+    })
+    const [{ gate = '' } = {}] = resume.decisions
+    const decisions = [{ gate, decidedBy: 'ada', approve: false as const }]
+    const outcome = await runner.resume({ ...resume, decisions })
+    expect(outcome.toolCalls[0]?.settlement).toBe('in-doubt')
+    await again.close()
+  })
+
+  it('is cancelled while another call waits for a person: it may come from that one', async () => {
+    const server = asking()
+    const { tools } = await ask(server)
+    const model = scriptedModel([[{ call: 'book' }], [{ text: 'Done.' }]])
+    const other = new TurnRunner({ model, tools }).run({ message: 'Go.' })
+    await expect
+      .poll(() => server.received.filter(({ id }) => id === 'q').map(({ result }) => result))
+      .toEqual([{ action: 'cancel' }])
+    answers.pop()?.('cancelled')
+    expect((await other).gates).toEqual([])
     await tools.close()
   })
 

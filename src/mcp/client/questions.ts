@@ -46,13 +46,14 @@ function elicitationOf(request: JsonValue): JsonObject {
 }
 
 /** The questions that an earlier run of the handler left, with the answer that has come since. */
-export function questionsOf({ state, value, done }: GivenInput): Questions | undefined {
+export function questionsOf({ state, value, done, declined }: GivenInput): Questions | undefined {
   if (!isJsonObject(state) || !isJsonObject(state['requests'])) return undefined
   const questions = state as unknown as Questions
   const key = openKey(questions)
   if (key === undefined) return questions
-  const answer: JsonObject =
+  const accepted: JsonObject =
     done === true ? { action: 'accept' } : { action: 'accept', content: value ?? {} }
+  const answer: JsonObject = declined === true ? { action: 'decline' } : accepted
   return { ...questions, answers: { ...questions.answers, [key]: answer } }
 }
 
@@ -67,10 +68,12 @@ export function nextQuestion(server: string, questions: Questions): PersonReques
   const text = shownBriefly(textIn(request['message']), MAX_MESSAGE)
   const message = `${server} asks: ${text}`
   const state = questions
+  // A call that stays open learns of it when the person declines.
+  const runOnDecline = questions.parked !== undefined
   if (request['mode'] === 'url') {
-    return linkRequired({ message, url: textIn(request['url']), state })
+    return linkRequired({ message, url: textIn(request['url']), state, runOnDecline })
   }
   const { shown, checked = {} } = safeSchema(request['requestedSchema'])
   if (shown['type'] !== 'object') throw new Error('The server asks for a form without fields.')
-  return inputRequired({ message, schema: { ...checked, type: 'object' }, state })
+  return inputRequired({ message, schema: { ...checked, type: 'object' }, state, runOnDecline })
 }

@@ -30,7 +30,7 @@ export function requireClient(value: unknown): Client {
 /** How long opening may take. */
 const OPEN_MS = 30_000
 /** How often one call tries to open a connection. */
-const TRIES = 3
+const TRIES = 5
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 30_000
 

@@ -32,7 +32,7 @@ const OPEN_MS = 30_000
 /** How often one call tries to open a connection. */
 const TRIES = 5
 const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 30_000
+const LONGEST_PAUSE_MS = 3_000
 
 /** The way to one server: opens the client, notices when it is lost, and limits how many calls run at once. */
 export class Connection {

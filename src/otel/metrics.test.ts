@@ -4,6 +4,7 @@ import { meters, propagateContext, traced } from '../../test/otel/traced.ts'
 import { sampleTool } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error/error.ts'
 import type { Model } from '../model/model.ts'
+import type { ToolCall } from '../records/tool-call.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
 import { METRIC, providerName } from './conventions.ts'
@@ -177,6 +178,19 @@ describe('a request', () => {
 })
 
 describe('a turn that is not sampled', () => {
+  it('does not look at the results of its calls', async () => {
+    const sdk = traced({ sampler: new AlwaysOffSampler(), content: true })
+    const begin = { conversation: 'c', turnId: 't', way: 'run', isNested: false } as const
+    const turn = await sdk.telemetry.turn(begin)
+    const read: string[] = []
+    const record = new Proxy({} as ToolCall, {
+      get: (_target, name) => void read.push(String(name)),
+    })
+    const call = { id: 'c1', tool: 'look', description: '', checksum: '', args: {} }
+    turn?.toolCall(call, (value) => value).settled(record)
+    expect(read).toEqual(['settlement', 'isError'])
+  })
+
   it('is measured, and computes no attributes and no contents', async () => {
     const sdk = traced({ sampler: new AlwaysOffSampler(), content: true })
     const set: unknown[] = []

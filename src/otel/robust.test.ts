@@ -173,6 +173,21 @@ describe('requests that are not waited for', () => {
   })
 })
 
+describe('a meter that is registered after the first turn', () => {
+  it('measures from then on', async () => {
+    const { provider, counts } = meters()
+    const given = telemetry({ tracer: traced().tracer })
+    await turned({ telemetry: given })
+    metrics.setGlobalMeterProvider(provider)
+    try {
+      await turned({ telemetry: given })
+    } finally {
+      metrics.disable()
+    }
+    expect(await counts()).toMatchObject({ 'gen_ai.invoke_agent.duration': 1 })
+  })
+})
+
 describe('without an SDK', () => {
   it('neither turns nor served calls are traced', async () => {
     const given = telemetry()

@@ -229,6 +229,7 @@ export { type ModelSummaryOptions, modelSummary } from './turn/compact/model-sum
 export type {
   ModelCallTrace,
   Scrub,
+  ServedFrom,
   Telemetry,
   ToolCallTrace,
   TracedFinish,

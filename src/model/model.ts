@@ -20,6 +20,8 @@ export interface Model {
   readonly appends?: boolean
   /** True when its client makes a span of each request by itself. `telemetry()` suppresses those: its own spans know more. */
   readonly traces?: boolean
+  /** True when it asks for streams. Unless it says so, a first delta shows it. */
+  readonly streams?: boolean
   /**
    * One round trip. Deltas as they come, then one `finish`; a non-streaming model gives only the
    * latter. A stream that ends without a terminal wire event throws and yields no `finish`.

@@ -169,6 +169,7 @@ export function wireModel<Part extends object, Body extends object>(
     ...key,
     ...(say && { appends: true }),
     ...(options.traces && { traces: true }),
+    ...(stream && { streams: true }),
     stream: (...call) => flatten(batches(...call)),
   }
 }

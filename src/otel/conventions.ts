@@ -11,6 +11,15 @@ export const OPERATION = {
 /** The method of MCP that a server serves; it begins the name of the span. */
 export const SERVED_METHOD = 'tools/call'
 
+/** The type of every tool: its handler runs here. */
+export const TOOL_TYPE = 'function'
+
+/** The error of a served call whose result is an error. */
+export const TOOL_ERROR = 'tool_error'
+
+/** The purpose of a request that asks for the summary of a conversation. */
+export const SUMMARY = 'summary'
+
 /** The attributes of spans and metrics. */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -19,6 +28,7 @@ export const ATTRIBUTE = {
   agent: 'gen_ai.agent.name',
   error: 'error.type',
   requestModel: 'gen_ai.request.model',
+  requestStream: 'gen_ai.request.stream',
   outputType: 'gen_ai.output.type',
   finishReasons: 'gen_ai.response.finish_reasons',
   timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
@@ -32,6 +42,7 @@ export const ATTRIBUTE = {
   toolType: 'gen_ai.tool.type',
   toolCall: 'gen_ai.tool.call.id',
   mcpMethod: 'mcp.method.name',
+  requestId: 'jsonrpc.request.id',
   // With `content: true` only.
   instructions: 'gen_ai.system_instructions',
   input: 'gen_ai.input.messages',
@@ -48,6 +59,7 @@ export const ATTRIBUTE = {
   gateKind: 'bobbin.gate.kind',
   modelCallId: 'bobbin.model_call.id',
   attempt: 'bobbin.model_call.attempt',
+  purpose: 'bobbin.model_call.purpose',
   checksum: 'bobbin.call.checksum',
   digest: 'bobbin.call.digest',
   settlement: 'bobbin.call.settlement',
@@ -64,6 +76,9 @@ const REQUEST_SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 1
 const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ]
+
+/** Buckets for the durations of turns, in seconds. */
+const TURN_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]
 
 /** The metrics. Those with buckets are histograms, the others counters. */
 export const METRIC = {
@@ -83,7 +98,7 @@ export const METRIC = {
     name: 'gen_ai.invoke_agent.duration',
     unit: 's',
     description: 'How long a turn took.',
-    buckets: SECONDS,
+    buckets: TURN_SECONDS,
   },
   toolDuration: {
     name: 'gen_ai.execute_tool.duration',

@@ -12,6 +12,7 @@ import { mcpServer, mcpTools } from '../mcp/index.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { TraceContext } from '../tools/tool-context.ts'
+import { subAgent } from '../turn/nested/sub-agent.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
 
 beforeAll(propagateContext)
@@ -91,6 +92,68 @@ describe('a trace across MCP', () => {
     const turn = there.span('invoke_agent')
     expect(turn.parentSpanContext?.spanId).toBe(served.spanId)
     expect(turn.spanContext().traceId).toBe(here.span('invoke_agent').spanContext().traceId)
+    await client.close()
+  })
+
+  it('has the turn of a served sub-agent inside the call of the server', async () => {
+    const there = traced()
+    const agent = {
+      tools: [look],
+      model: scriptedModel([[{ call: 'look', id: 'c1', args: { q: 'x' } }], [{ text: 'so' }]]),
+    }
+    const helper = subAgent({ name: 'helper', description: 'Helps.', agent })
+    const client = await connected(there, [helper])
+    await client.callTool({ name: 'helper', arguments: { task: 'x' } })
+    expect(there.tree()).toEqual({
+      'tools/call helper': {
+        'invoke_agent helper': {
+          'chat scripted': {},
+          'execute_tool look': {},
+          'chat scripted (2)': {},
+        },
+      },
+    })
+    expect(await there.metrics()).toMatchObject({
+      'mcp.server.operation.duration': 1,
+      'gen_ai.invoke_agent.duration': 1,
+      'gen_ai.execute_tool.duration': 1,
+    })
+    await client.close()
+  })
+
+  it('says which request it served, and that its result is an error', async () => {
+    const there = traced()
+    const fail = sampleTool('fail', () => {
+      throw new Error('CANARY')
+    })
+    const client = await connected(there, [fail])
+    await client.callTool({ name: 'fail', arguments: { q: 'x' } })
+    const { attributes, status } = there.span('tools/call fail')
+    expect([attributes, status]).toEqual([
+      {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'fail',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.call.id': expect.any(String) as string,
+        'mcp.method.name': 'tools/call',
+        'jsonrpc.request.id': expect.stringMatching(/^\d+$/) as string,
+        'error.type': 'tool_error',
+        'bobbin.call.checksum': expect.any(String) as string,
+        'bobbin.call.digest': expect.any(String) as string,
+        'bobbin.call.settlement': 'failed',
+      },
+      { code: 2 },
+    ])
+    expect(await there.points('mcp.server.operation.duration')).toMatchObject([
+      {
+        attributes: {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': 'fail',
+          'mcp.method.name': 'tools/call',
+          'error.type': 'tool_error',
+        },
+      },
+    ])
     await client.close()
   })
 

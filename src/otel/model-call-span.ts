@@ -1,4 +1,4 @@
-import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
+import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { ModelEvent, Usage } from '../model/events/model-event.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import type {
@@ -7,24 +7,40 @@ import type {
   TracedFinish,
   TracedModelCall,
 } from '../turn/events/telemetry.ts'
-import { listText, messagesOf } from './content.ts'
-import { ATTRIBUTE, finishReason, OPERATION, providerName } from './conventions.ts'
+import { listText, messagesOf, responseMessage } from './content.ts'
+import { ATTRIBUTE, finishReason, OPERATION, providerName, SUMMARY } from './conventions.ts'
 import { UNKNOWN_MODALITY } from './instruments.ts'
 import { errorType, OpenSpan } from './open-span.ts'
 import { safely } from './safely.ts'
-import { errorMessage, type Tracing } from './tracing.ts'
+import { errorMessage, type Owner, type Tracing } from './tracing.ts'
+
+const TOKENS = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+] as const
+
+/** The token counts that a provider reported, by the names of their attributes and metrics. */
+function tokensIn(usage: Partial<Usage>) {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage
+  const counts = {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: cachedInputTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+  }
+  return TOKENS.flatMap((name) => {
+    const count = counts[name]
+    return count === undefined ? [] : [[name, count] as const]
+  })
+}
 
 /** The token counts of a usage as attributes. */
-export function usageAttributes(usage: Usage): Attributes {
-  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage
-  return {
-    [ATTRIBUTE.inputTokens]: inputTokens,
-    [ATTRIBUTE.outputTokens]: outputTokens,
-    ...(cachedInputTokens !== undefined && { [ATTRIBUTE.cacheReadTokens]: cachedInputTokens }),
-    ...(cacheWriteTokens !== undefined && { [ATTRIBUTE.cacheWriteTokens]: cacheWriteTokens }),
-    ...(reasoningTokens !== undefined && { [ATTRIBUTE.reasoningTokens]: reasoningTokens }),
-  }
-}
+export const usageAttributes = (usage: Partial<Usage>): Attributes =>
+  Object.fromEntries(tokensIn(usage).map(([name, count]) => [ATTRIBUTE[name], count]))
 
 /** One request to a model: the span `chat`. */
 export class ModelCallSpan implements ModelCallTrace {
@@ -34,11 +50,11 @@ export class ModelCallSpan implements ModelCallTrace {
   /** What spans and metrics have in common. */
   readonly #about: Attributes
   #isAnswered = false
+  #isStreaming = false
 
   constructor(
     tracing: Tracing,
-    parent: Context,
-    conversation: string,
+    { context, conversation, agent }: Owner,
     call: TracedModelCall,
     scrub: Scrub,
   ) {
@@ -53,37 +69,59 @@ export class ModelCallSpan implements ModelCallTrace {
     this.#span = new OpenSpan({
       tracer: tracing.tracer,
       name: `${OPERATION.modelCall} ${model}`,
-      parent,
+      parent: context,
       attributes: {
         ...this.#about,
-        [ATTRIBUTE.conversation]: conversation,
-        [ATTRIBUTE.modelCallId]: id,
+        ...(conversation !== undefined && { [ATTRIBUTE.conversation]: conversation }),
+        ...(agent !== undefined && { [ATTRIBUTE.agent]: agent }),
+        ...(id === undefined ? { [ATTRIBUTE.purpose]: SUMMARY } : { [ATTRIBUTE.modelCallId]: id }),
         ...(attempt > 1 && { [ATTRIBUTE.attempt]: attempt }),
       },
       kind: SpanKind.CLIENT,
     })
   }
 
+  get isOver(): boolean {
+    return this.#span.isOver
+  }
+
   /** A client that makes spans by itself would tell the same request twice. */
   within(
-    { traces = false }: Model,
+    { traces = false, streams = false }: Model,
     request: ModelRequest,
     ask: () => AsyncIterable<ModelEvent>,
   ): AsyncIterable<ModelEvent> {
     this.#describe(request)
+    if (streams) this.#streams()
     const span = this.#span
     const inside = <T>(work: () => T): T =>
       traces ? span.withinSuppressed(work) : span.within(work)
+    let isFirst = true
+    const look = ({ done, value }: IteratorResult<ModelEvent, unknown>) => {
+      isFirst = false
+      // A whole response comes as one event.
+      if (!done && value.type !== 'finish') this.#streams()
+    }
     return {
       [Symbol.asyncIterator]() {
         const events = inside(() => ask()[Symbol.asyncIterator]())
         return {
-          next: () => inside(() => events.next()),
+          async next() {
+            const event = await inside(() => events.next())
+            if (isFirst) look(event)
+            return event
+          },
           return: async (value?: unknown) =>
             (await inside(() => events.return?.(value))) ?? { done: true, value },
         }
       },
     }
+  }
+
+  #streams(): void {
+    if (this.#isStreaming) return
+    this.#isStreaming = true
+    this.#span.set({ [ATTRIBUTE.requestStream]: true })
   }
 
   #describe({ instructions, items, output }: ModelRequest): void {
@@ -92,34 +130,39 @@ export class ModelCallSpan implements ModelCallTrace {
     if (!this.#tracing.content) return
     safely(() => {
       this.#span.set({
-        [ATTRIBUTE.input]: this.#listed(messagesOf(items)),
+        [ATTRIBUTE.input]: listText(messagesOf(items), this.#scrub),
         ...(instructions && {
-          [ATTRIBUTE.instructions]: this.#listed([{ type: 'text', content: instructions }]),
+          [ATTRIBUTE.instructions]: listText(
+            [{ type: 'text', content: instructions }],
+            this.#scrub,
+          ),
         }),
       })
     })
   }
 
-  readonly #listed = (list: readonly ReturnType<Scrub>[]): string =>
-    listText(list.map((each) => this.#scrub(each)))
-
   answered(): void {
     if (this.#isAnswered || this.#span.isOver) return
     this.#isAnswered = true
+    if (!this.#isStreaming) return
     const seconds = this.#span.elapsed
     this.#span.set({ [ATTRIBUTE.timeToFirstChunk]: seconds })
     this.#tracing.measure('firstChunk', seconds, this.#about)
   }
 
-  ended({ reason, usage, items }: TracedFinish): void {
+  ended({ reason: given, usage, items }: TracedFinish): void {
     if (this.#span.isOver) return
     if (this.#span.isRecording) {
+      const reason = finishReason(given)
       this.#span.set({
-        [ATTRIBUTE.finishReasons]: [finishReason(reason)],
+        [ATTRIBUTE.finishReasons]: [reason],
         ...(usage && usageAttributes(usage)),
       })
       if (this.#tracing.content && items) {
-        safely(() => this.#span.set({ [ATTRIBUTE.output]: this.#listed(messagesOf(items)) }))
+        safely(() => {
+          const messages = listText([responseMessage(items, reason)], this.#scrub)
+          this.#span.set({ [ATTRIBUTE.output]: messages })
+        })
       }
     }
     this.#close(usage)
@@ -132,14 +175,15 @@ export class ModelCallSpan implements ModelCallTrace {
     this.#close(undefined, { [ATTRIBUTE.error]: type })
   }
 
+  left(): void {
+    if (!this.#span.isOver) this.#close(undefined)
+  }
+
   #close(usage: Usage | undefined, failure: Attributes = {}): void {
     const { measure } = this.#tracing
     measure('modelDuration', this.#span.end(), { ...this.#about, ...failure })
+    if (usage === undefined) return
     const about = { ...this.#about, ...UNKNOWN_MODALITY }
-    measure('inputTokens', usage?.inputTokens ?? 0, about)
-    measure('outputTokens', usage?.outputTokens ?? 0, about)
-    if (usage?.cachedInputTokens) measure('cacheReadTokens', usage.cachedInputTokens, about)
-    if (usage?.cacheWriteTokens) measure('cacheWriteTokens', usage.cacheWriteTokens, about)
-    if (usage?.reasoningTokens) measure('reasoningTokens', usage.reasoningTokens, about)
+    for (const [name, count] of tokensIn(usage)) measure(name, count, about)
   }
 }

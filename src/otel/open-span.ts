@@ -38,12 +38,14 @@ export class OpenSpan {
   readonly context: Context
   readonly #span: Span
   readonly #startedAt = performance.now()
-  #seconds: number | undefined
+  #endedAt: number | undefined
 
   constructor({ tracer, name, parent, attributes, kind = SpanKind.INTERNAL, beside }: SpanBegin) {
     const links = beside ? [{ context: beside }] : []
     const started = safely(() => tracer.startSpan(name, { kind, attributes, links }, parent))
-    this.#span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+    // The code of an application that asks for the active span must get one with every method.
+    const isWhole = typeof safely(() => started?.spanContext) === 'function'
+    this.#span = (isWhole && started) || trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
     this.context = trace.setSpan(parent, this.#span)
   }
 
@@ -54,30 +56,34 @@ export class OpenSpan {
 
   /** False without an SDK, and without a span around it. */
   get isKnown(): boolean {
-    return isSpanContextValid(this.#span.spanContext())
+    return this.#place !== undefined
+  }
+
+  /** What names the span; undefined if nothing does. */
+  get #place(): SpanContext | undefined {
+    return validPlace(() => this.#span.spanContext())
   }
 
   get isOver(): boolean {
-    return this.#seconds !== undefined
+    return this.#endedAt !== undefined
   }
 
-  /** The seconds since its start. */
+  /** The seconds from its start until now, or until its end. */
   get elapsed(): number {
-    return (performance.now() - this.#startedAt) / 1000
+    return ((this.#endedAt ?? performance.now()) - this.#startedAt) / 1000
   }
 
   /** The span as a W3C `traceparent`, if it is sampled: others would find nothing there. */
   get traceparent(): string | undefined {
-    const span = this.#span.spanContext()
-    const isSampled = (span.traceFlags & TraceFlags.SAMPLED) !== 0
-    if (!isSampled || !isSpanContextValid(span)) return undefined
+    const span = this.#place
+    if (span === undefined || (span.traceFlags & TraceFlags.SAMPLED) === 0) return undefined
     return `00-${span.traceId}-${span.spanId}-01`
   }
 
   /** The span for other services, sampled or not: they follow that decision. */
   get place(): TraceContext | undefined {
-    const span = this.#span.spanContext()
-    if (!isSpanContextValid(span)) return undefined
+    const span = this.#place
+    if (span === undefined) return undefined
     const flags = span.traceFlags.toString(16).padStart(2, '0')
     const tracestate = safely(() => span.traceState?.serialize())
     return {
@@ -87,7 +93,7 @@ export class OpenSpan {
   }
 
   set(attributes: Attributes): void {
-    safely(() => this.#span.setAttributes(attributes))
+    if (this.isRecording) safely(() => this.#span.setAttributes(attributes))
   }
 
   rename(name: string): void {
@@ -113,13 +119,15 @@ export class OpenSpan {
 
   /** Fixes the duration; the span is exported with `end`. Gives the seconds. */
   stop(): number {
-    this.#seconds ??= this.elapsed
-    return this.#seconds
+    this.#endedAt ??= performance.now()
+    return this.elapsed
   }
 
+  /** Exports the span, with the duration that `stop` fixed. */
   end(): number {
+    const wasOver = this.isOver
     const seconds = this.stop()
-    safely(() => this.#span.end())
+    safely(() => this.#span.end(wasOver ? this.#endedAt : undefined))
     return seconds
   }
 
@@ -131,6 +139,15 @@ export class OpenSpan {
   withinSuppressed<T>(work: () => T): T {
     return context.with(this.context.setValue(SUPPRESSED, true), work)
   }
+}
+
+/** The place of a span. A span may be of any make: what it gives is checked. */
+export function validPlace(give: () => SpanContext | undefined): SpanContext | undefined {
+  return safely(() => {
+    const place = give()
+    const isPlace = place !== undefined && isSpanContextValid(place)
+    return isPlace && Number.isInteger(place.traceFlags) ? place : undefined
+  })
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -154,9 +171,16 @@ export function remoteContext({ traceparent, tracestate }: Partial<TraceContext>
   return trace.setSpanContext(context.active(), { ...span, ...(traceState && { traceState }) })
 }
 
-/** A word for the kind of an error, never its message. */
+/** A plain word as it is; anything else may be a content, and has too many values. */
+export const plainWord = (word: unknown): string =>
+  typeof word === 'string' && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER'
+
+/** A word for the kind of an error, never its message. Its class is code; its `name` may have been set from data. */
 export function errorType(error: unknown): string {
-  if (isBobbinError(error)) return error.code
-  const name = safely(() => (error instanceof Error ? error.name : undefined))
-  return typeof name === 'string' && /^[A-Za-z]\w{0,63}$/.test(name) ? name : '_OTHER'
+  if (isBobbinError(error)) return plainWord(error.code)
+  return plainWord(safely(() => (error instanceof Error ? classOf(error) : undefined)))
 }
+
+const classOf = (error: Error): unknown =>
+  (Object.getPrototypeOf(error) as { readonly constructor?: { readonly name?: unknown } } | null)
+    ?.constructor?.name

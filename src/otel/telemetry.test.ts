@@ -1,13 +1,15 @@
 import { context, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { diesBehind } from '../../test/mortal-store.ts'
 import { propagateContext, traced } from '../../test/otel/traced.ts'
-import { sampleTool } from '../../test/turn-samples.ts'
+import { byHand, sampleTool } from '../../test/turn-samples.ts'
 import { BobbinError } from '../core/error/error.ts'
 import { fallbackModel } from '../model/fallback-model.ts'
 import { memoryStore } from '../store/memory/memory-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { inputRequired } from '../tools/person-request.ts'
 import { subAgent } from '../turn/nested/sub-agent.ts'
 import { TurnRunner } from '../turn/turn-runner.ts'
 
@@ -17,6 +19,7 @@ const look = (name = 'look', handler = () => 'seen') => sampleTool(name, handler
 const asks = (...tools: readonly string[]) =>
   tools.map((call, at) => ({ call, id: `c${at + 1}`, args: { q: 'x' } }))
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, cacheWriteTokens: 3 }
+type Steps = Parameters<typeof scriptedModel>[0]
 const quick = { sleep: async () => {} }
 const overloaded = () =>
   new BobbinError('E_PROVIDER_UNAVAILABLE', 'CANARY-provider', { isRetryable: true } as never)
@@ -45,6 +48,7 @@ describe('the span tree of a turn', () => {
     const [record] = toolCalls
     expect(sdk.span('execute_tool look').attributes).toEqual({
       'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.conversation.id': 'c',
       'gen_ai.tool.name': 'look',
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': 'c1',
@@ -236,6 +240,176 @@ describe('a turn that continues another', () => {
       expect(sdk.span('invoke_agent').links).toEqual([])
     },
   )
+})
+
+describe('a call that does not settle at once', () => {
+  const write = { effect: 'write', trust: 'first-party' } as const
+
+  it('ends its span when it asks a person, and has another one when it is answered', async () => {
+    const sdk = traced()
+    const schema = z.object({ sure: z.boolean() })
+    const ask = sampleTool('ask', (_args, { input }) =>
+      input ? 'thanks' : inputRequired({ message: 'CANARY Sure?', schema }),
+    )
+    const store = memoryStore()
+    const options = { tools: [ask], store, telemetry: sdk.telemetry }
+    const first = new TurnRunner({ ...options, model: scriptedModel([asks('ask')]) })
+    const { gates } = await first.run({ conversation: 'c', message: 'go' })
+    expect(sdk.span('execute_tool ask').attributes['bobbin.call.settlement']).toBe('waiting')
+    expect(await sdk.metrics()).toMatchObject({ 'gen_ai.execute_tool.duration': 1 })
+    const second = new TurnRunner({ ...options, model: scriptedModel([[{ text: 'so' }]]) })
+    const decisions = [{ gate: gates[0]?.id ?? '', value: { sure: true }, decidedBy: 'ann' }]
+    await second.resume({ conversation: 'c', decisions })
+    expect(sdk.tree()).toEqual({
+      invoke_agent: { 'chat scripted': {}, 'execute_tool ask': {} },
+      'invoke_agent (2)': { 'execute_tool ask': {}, 'chat scripted': {} },
+    })
+    const ended = sdk.spans().map(({ attributes }) => attributes['bobbin.call.settlement'])
+    expect(ended.filter((each) => each !== undefined)).toEqual(['waiting', 'ok'])
+  })
+
+  it('ends its span when a gate opens inside its sub-agent', async () => {
+    const sdk = traced()
+    const store = memoryStore()
+    const pay = () => sampleTool('pay', () => 'paid', { ...write, approval: true })
+    const turn = (outer: Steps, inner: Steps) => {
+      const agent = { model: scriptedModel(inner), tools: [pay()] }
+      const tools = [subAgent({ name: 'helper', description: 'Helps.', agent })]
+      const model = scriptedModel(outer)
+      return new TurnRunner({ store, tools, model, telemetry: sdk.telemetry })
+    }
+    const call = [{ call: 'helper', id: 'h1', args: { task: 'x' } }]
+    const { gates } = await turn([call], [asks('pay')]).run({ conversation: 'c', message: 'go' })
+    const decisions = [{ gate: gates[0]?.id ?? '', approve: true, decidedBy: 'ann' }]
+    const answer = [[{ text: 'so' }]]
+    await turn(answer, answer).resume({ conversation: 'c', decisions })
+    expect(sdk.tree()).toEqual({
+      invoke_agent: {
+        'chat scripted': {},
+        'execute_tool helper': { 'invoke_agent helper': { 'chat scripted': {} } },
+      },
+      'invoke_agent (2)': {
+        'execute_tool helper': {
+          'invoke_agent helper': { 'execute_tool pay': {}, 'chat scripted': {} },
+        },
+        'chat scripted': {},
+      },
+    })
+    const turns = sdk.spans().filter(({ name }) => name === 'invoke_agent helper')
+    expect(
+      turns.map(({ attributes, links }) => [attributes['bobbin.turn.status'], links.length]),
+    ).toEqual([
+      ['suspended', 0],
+      ['completed', 1],
+    ])
+  })
+
+  it('has a span until its end when it runs in the background', async () => {
+    const sdk = traced()
+    const done = byHand<string>()
+    const slow = sampleTool('slow', () => done.promise, { ...write, background: true })
+    const model = scriptedModel([
+      asks('slow'),
+      { parts: [{ text: 'I wait.' }], check: () => void setTimeout(() => done.resolve('late'), 5) },
+      [{ text: 'so' }],
+    ])
+    const runner = new TurnRunner({
+      tools: [slow],
+      model,
+      policy: 'open',
+      telemetry: sdk.telemetry,
+    })
+    await runner.run({ conversation: 'c', message: 'go' })
+    expect(sdk.tree()).toEqual({
+      invoke_agent: {
+        'chat scripted': {},
+        'execute_tool slow': {},
+        'chat scripted (2)': {},
+        'chat scripted (3)': {},
+      },
+    })
+    expect(sdk.span('execute_tool slow').attributes['bobbin.call.settlement']).toBe('ok')
+  })
+
+  it('has a span in a turn of its own when it is undone', async () => {
+    const sdk = traced()
+    const pay = sampleTool('pay', () => 'paid', { ...write, undo: () => 'refunded' })
+    const model = scriptedModel([asks('pay'), [{ text: 'so' }]])
+    const runner = new TurnRunner({ tools: [pay], model, policy: 'open', telemetry: sdk.telemetry })
+    await runner.run({ conversation: 'c', message: 'go' })
+    await runner.undo({ conversation: 'c', toolCallId: 'c1', decidedBy: 'ann' })
+    expect(sdk.tree()).toMatchObject({
+      'invoke_agent (2)': { 'execute_tool undo:pay': {} },
+    })
+    expect(sdk.spans().at(-2)?.attributes['bobbin.turn.input']).toBe('undo')
+  })
+
+  it('has a span when a middleware layer refuses it, and none when the runner does', async () => {
+    const sdk = traced()
+    const model = scriptedModel([asks('look', 'unknown'), [{ text: 'so' }]])
+    const call = () => {
+      throw new Error('No.')
+    }
+    const options = { tools: [look()], model, middleware: [{ call }], telemetry: sdk.telemetry }
+    await new TurnRunner(options).run({ conversation: 'c', message: 'go' })
+    expect(sdk.tree()).toEqual({
+      invoke_agent: { 'chat scripted': {}, 'execute_tool look': {}, 'chat scripted (2)': {} },
+    })
+    expect(sdk.span('execute_tool look').attributes['bobbin.call.settlement']).toBe('refused')
+  })
+})
+
+describe('a runner with several agents', () => {
+  it('names spans and counts after the agent that is active', async () => {
+    const sdk = traced()
+    const model = scriptedModel([
+      [{ call: 'hand_over', id: 'h1', args: { to: 'desk' } }],
+      asks('look', 'look'),
+      [{ text: 'so' }],
+    ])
+    const runner = new TurnRunner({
+      model,
+      telemetry: sdk.telemetry,
+      agents: {
+        triage: { description: 'Sorts.', handOverTo: ['desk'] },
+        desk: { description: 'Helps.', tools: [look()] },
+      },
+    })
+    const { agent } = await runner.run({ conversation: 'c', message: 'go' })
+    expect(agent).toBe('desk')
+    expect(
+      sdk.spans().map(({ name, attributes }) => [name, attributes['gen_ai.agent.name']]),
+    ).toEqual([
+      ['invoke_agent triage', 'triage'],
+      ['chat scripted', 'triage'],
+      ['execute_tool hand_over', 'triage'],
+      ['chat scripted', 'desk'],
+      ['execute_tool look', 'desk'],
+      ['execute_tool look', 'desk'],
+      ['chat scripted', 'desk'],
+    ])
+    const [triage, desk] = [{ 'gen_ai.agent.name': 'triage' }, { 'gen_ai.agent.name': 'desk' }]
+    expect([
+      await sdk.points('gen_ai.invoke_agent.inference_calls'),
+      await sdk.points('gen_ai.invoke_agent.tool_calls'),
+      (await sdk.points('gen_ai.invoke_agent.duration')).map(({ attributes }) => attributes),
+      (await sdk.points('gen_ai.execute_tool.duration')).map(({ attributes }) => attributes),
+    ]).toEqual([
+      [
+        { attributes: triage, value: 1 },
+        { attributes: desk, value: 2 },
+      ],
+      [
+        { attributes: triage, value: 1 },
+        { attributes: desk, value: 2 },
+      ],
+      [triage],
+      [
+        { 'gen_ai.tool.name': 'hand_over', 'gen_ai.tool.type': 'function', ...triage },
+        { 'gen_ai.tool.name': 'look', 'gen_ai.tool.type': 'function', ...desk },
+      ],
+    ])
+  })
 })
 
 describe('metrics', () => {

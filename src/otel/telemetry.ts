@@ -2,7 +2,7 @@ import type { Meter, Tracer } from '@opentelemetry/api'
 import { requireOptions, wrongInput } from '../core/error/wrong-input.ts'
 import { hasMethods } from '../core/options.ts'
 import type { Telemetry } from '../turn/events/telemetry.ts'
-import type { TurnTracing } from './turn-tracing.ts'
+import { loadedOnce, requireApi } from './load-tracing.ts'
 
 /** The options of `telemetry`. */
 export interface TelemetryOptions {
@@ -33,17 +33,13 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
   if (typeof content !== 'boolean') {
     throw wrongInput('telemetry', 'content', 'must be true, or be left out')
   }
-  let loading: Promise<TurnTracing> | undefined
   // Loading OpenTelemetry takes a while: the first turn does it.
-  const load = async () => (await import('./turn-tracing.ts')).turnTracing(tracer, meter, content)
+  const tracing = loadedOnce(async () => {
+    await requireApi()
+    return (await import('./turn-tracing.ts')).turnTracing(tracer, meter, content)
+  })
   return {
-    async turn(begin) {
-      loading ??= load()
-      return (await loading).turn(begin)
-    },
-    async served(from) {
-      loading ??= load()
-      return (await loading).served(from)
-    },
+    turn: async (begin) => (await tracing()).turn(begin),
+    served: async (from) => (await tracing()).served(from),
   }
 }

@@ -1,54 +1,70 @@
-import { type Attributes, type Context, type SpanContext, SpanKind } from '@opentelemetry/api'
+import { type Attributes, createContextKey, type SpanContext, SpanKind } from '@opentelemetry/api'
 import { SpooledArtifact } from '../artifacts/spooled-artifact.ts'
 import type { ToolCall } from '../records/tool-call.ts'
 import { Tokenizable } from '../text/tokenizable.ts'
 import type { TraceContext } from '../tools/tool-context.ts'
 import type { Scrub, ToolCallTrace, TracedToolCall } from '../turn/events/telemetry.ts'
 import { MAX_CONTENT } from './content.ts'
-import { ATTRIBUTE, OPERATION } from './conventions.ts'
+import { ATTRIBUTE, OPERATION, TOOL_ERROR, TOOL_TYPE } from './conventions.ts'
 import { errorType, OpenSpan } from './open-span.ts'
-import { contentText, errorMessage, type Tracing } from './tracing.ts'
+import { safely } from './safely.ts'
+import { contentText, errorMessage, type Owner, type Tracing } from './tracing.ts'
+
+/** The tool whose handler runs: a turn inside it is named after it. */
+export const TOOL = createContextKey('bobbin-adk tool')
 
 /** How a call looks that a client asked a server for. */
 export interface Served {
   readonly name: string
+  /** What its span and its metric have. */
   readonly attributes: Attributes
+  /** What only its span has. */
+  readonly more: Attributes
   /** The span of the transport. */
   readonly beside: SpanContext | undefined
 }
+
+/** How long the results of a call may take to be read again for its span. */
+const READ_MS = 3_000
 
 /** One call: the span `execute_tool`. */
 export class ToolCallSpan implements ToolCallTrace {
   readonly #tracing: Tracing
   readonly #span: OpenSpan
   readonly #scrub: Scrub
+  /** What the metric has. */
   readonly #about: Attributes
-  readonly #duration: 'toolDuration' | 'servedDuration'
+  readonly #served: boolean
 
   constructor(
     tracing: Tracing,
-    parent: Context,
+    { context, conversation, agent }: Owner,
     call: TracedToolCall,
     scrub: Scrub,
     served?: Served,
   ) {
     this.#tracing = tracing
     this.#scrub = scrub
+    this.#served = served !== undefined
     const { id, tool, description, checksum, args } = call
+    const operation = { [ATTRIBUTE.operation]: OPERATION.toolCall }
+    const type = { [ATTRIBUTE.toolType]: TOOL_TYPE }
     this.#about = {
-      [ATTRIBUTE.operation]: OPERATION.toolCall,
       [ATTRIBUTE.tool]: tool,
-      ...served?.attributes,
+      ...(served ? { ...operation, ...served.attributes } : type),
+      ...(agent !== undefined && { [ATTRIBUTE.agent]: agent }),
     }
-    this.#duration = served ? 'servedDuration' : 'toolDuration'
     this.#span = new OpenSpan({
       tracer: tracing.tracer,
       name: served?.name ?? `${OPERATION.toolCall} ${tool}`,
       ...(served && { kind: SpanKind.SERVER, beside: served.beside }),
-      parent,
+      parent: context.setValue(TOOL, tool),
       attributes: {
+        ...operation,
         ...this.#about,
-        [ATTRIBUTE.toolType]: 'function',
+        ...type,
+        ...served?.more,
+        ...(conversation !== undefined && { [ATTRIBUTE.conversation]: conversation }),
         [ATTRIBUTE.toolCall]: id,
         [ATTRIBUTE.checksum]: checksum,
       },
@@ -68,52 +84,63 @@ export class ToolCallSpan implements ToolCallTrace {
     return this.#span.within(work)
   }
 
-  settled(record: ToolCall): void | Promise<void> {
+  /** Fixes what is known of the call at once. Contents that must be read first come later: the turn never waits for them. */
+  settled(record: ToolCall): void {
     if (this.#span.isOver) return
     const { settlement, isError } = record
-    const seconds = this.#span.stop()
-    this.#tracing.measure(this.#duration, seconds, {
-      ...this.#about,
-      ...(isError && { [ATTRIBUTE.error]: settlement }),
-    })
-    const { isRecording } = this.#span
-    if (isRecording) this.#describe(record)
-    if (isRecording && this.#tracing.content) return this.#tellResult(record)
-    this.#span.end()
+    const failure = this.#served ? TOOL_ERROR : settlement
+    this.#measure(this.#span.stop(), isError ? { [ATTRIBUTE.error]: failure } : {})
+    if (!this.#span.isRecording) return void this.#span.end()
+    safely(() => this.#describe(record))
+    if (isError) this.#span.fail(failure)
+    if (this.#tracing.content) this.#tellResult(record)
+    else this.#span.end()
   }
 
-  #describe({ settlement, isError, results, digest }: ToolCall): void {
+  #measure(seconds: number, failure: Attributes = {}): void {
+    const metric = this.#served ? 'servedDuration' : 'toolDuration'
+    this.#tracing.measure(metric, seconds, { ...this.#about, ...failure })
+  }
+
+  #describe({ settlement, results, digest }: ToolCall): void {
     const artifacts = artifactsIn(results).map((artifact) => artifact.digest)
     this.#span.set({
       [ATTRIBUTE.settlement]: settlement,
       [ATTRIBUTE.digest]: digest,
       ...(artifacts.length > 0 && { [ATTRIBUTE.artifact]: artifacts }),
     })
-    if (isError) this.#span.fail(settlement)
   }
 
-  async #tellResult({ results }: ToolCall): Promise<void> {
-    try {
-      const isText = Tokenizable.isTokenizable(results)
-      const text = isText ? results.text : await textOf(artifactsIn(results))
-      this.#span.set({ [ATTRIBUTE.toolResult]: contentText(text, this.#scrub) })
-    } finally {
+  /** The span ends with the result, or without it when reading takes too long. */
+  #tellResult({ results }: ToolCall): void {
+    let isTold = false
+    const tell = (text?: string) => {
+      if (isTold) return
+      isTold = true
+      clearTimeout(timer)
+      if (text !== undefined) {
+        safely(() => this.#span.set({ [ATTRIBUTE.toolResult]: contentText(text, this.#scrub) }))
+      }
       this.#span.end()
     }
+    const timer = setTimeout(tell, READ_MS)
+    // It must not keep the process alive by itself.
+    if (typeof timer === 'object') timer.unref()
+    if (Tokenizable.isTokenizable(results)) return tell(results.text)
+    textOf(artifactsIn(results)).then(tell, () => tell())
   }
 
   waits(): void {
     if (this.#span.isOver) return
     this.#span.set({ [ATTRIBUTE.settlement]: 'waiting' })
-    this.#tracing.measure(this.#duration, this.#span.end(), this.#about)
+    this.#measure(this.#span.end())
   }
 
   failed(error: unknown): void {
     if (this.#span.isOver) return
     const type = errorType(error)
     this.#span.fail(type, errorMessage(this.#tracing, error, this.#scrub))
-    const about = { ...this.#about, [ATTRIBUTE.error]: type }
-    this.#tracing.measure(this.#duration, this.#span.end(), about)
+    this.#measure(this.#span.end(), { [ATTRIBUTE.error]: type })
   }
 }
 
@@ -123,10 +150,13 @@ const artifactsIn = (results: unknown): readonly SpooledArtifact[] =>
 /** The texts of artifacts. Of those that are too long, or cannot be read, the digest is enough. */
 async function textOf(artifacts: readonly SpooledArtifact[]): Promise<string> {
   const texts: string[] = []
+  let length = 0
   for (const artifact of artifacts) {
-    if (artifact.byteLength() > MAX_CONTENT) continue
+    if (length + artifact.byteLength() > MAX_CONTENT) continue
     try {
-      texts.push(await artifact.asString())
+      const text = await artifact.asString()
+      texts.push(text)
+      length += text.length
     } catch {
       // The record says what became of it.
     }

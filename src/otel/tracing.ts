@@ -1,4 +1,5 @@
-import type { Tracer } from '@opentelemetry/api'
+import type { Context, Tracer } from '@opentelemetry/api'
+import { cutText } from '../core/error/cut-text.ts'
 import { thrownText } from '../core/error/thrown-text.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { Scrub } from '../turn/events/telemetry.ts'
@@ -14,11 +15,20 @@ export interface Tracing {
   readonly content: boolean
 }
 
+/** The turn that a model call or a call belongs to. */
+export interface Owner {
+  /** The context in which its span is active. */
+  readonly context: Context
+  readonly conversation?: string | undefined
+  /** The agent that is active. */
+  readonly agent?: string | undefined
+}
+
 /** A content as text, without secrets and not too long. */
 export function contentText(value: JsonValue, scrub: Scrub): string {
   const clean = safely(() => scrub(value)) ?? ''
   const text = typeof clean === 'string' ? clean : JSON.stringify(clean)
-  return text.slice(0, MAX_CONTENT)
+  return cutText(text, MAX_CONTENT)
 }
 
 /** The message of an error, where contents are wanted. */

@@ -239,6 +239,7 @@ export const rootExports: PublicNames = {
     'SearchOptions',
     'SelfDescribingSchema',
     'SentRequest',
+    'ServedFrom',
     'Settlement',
     'SetupContext',
     'Sleep',

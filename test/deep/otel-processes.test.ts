@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,11 @@ afterEach(() => {
 })
 
 /** Runs a program that sends to the receiver. */
-async function program(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+async function program(
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  onError: (child: ChildProcess, text: string) => void = () => {},
+) {
   const env = {
     ...process.env,
     CI: '',
@@ -30,7 +34,10 @@ async function program(args: readonly string[], more: Readonly<Record<string, st
   child.stdin.end()
   let [output, errors] = ['', '']
   child.stdout.on('data', (text: Buffer) => (output += text.toString()))
-  child.stderr.on('data', (text: Buffer) => (errors += text.toString()))
+  child.stderr.on('data', (text: Buffer) => {
+    errors += text.toString()
+    onError(child, text.toString())
+  })
   const code = await new Promise((resolve) => child.on('close', resolve))
   return { code, output, errors }
 }
@@ -142,6 +149,85 @@ describe('bobbin run --otel', () => {
     const everything = JSON.stringify(all)
     expect(everything).toContain('\\"bobbin\\"')
     expect(everything).not.toContain('CANARY')
+  })
+
+  it('takes the name of the service from where the SDK takes it', async () => {
+    const names = async (more: Readonly<Record<string, string>>) => {
+      const before = (await receiver.all()).length
+      await run(more)
+      const bodies = (await receiver.all()).slice(before).map(({ body }) => body)
+      const found = bodies.flatMap((body) => [
+        ...body.matchAll(/"service\.name","value":\{"stringValue":"([^"]*)"/g),
+      ])
+      return [...new Set(found.map(([, name]) => name))]
+    }
+    expect(await names({ OTEL_SERVICE_NAME: '' })).toEqual(['bobbin'])
+    expect(await names({ OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop' })).toEqual(['shop'])
+  })
+
+  it('writes answers and nothing else, whatever the SDK would log', async () => {
+    const { code, output, errors } = await run({ OTEL_LOG_LEVEL: 'all' })
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(output).toMatch(/^> CANARY-question\n/)
+    expect(output).not.toMatch(/opentelemetry|registered a global|OTEL_|exporter/i)
+  })
+
+  it('says it without the credentials in the address', async () => {
+    const { code, output, errors } = await run({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://ann:SECRET@127.0.0.1:9/in?key=SECRET',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://ann:SECRET@127.0.0.1:9/m',
+    })
+    expect(code).toBe(0)
+    expect(errors).toMatch(
+      /could not be sent to http:\/\/127\.0\.0\.1:9\/in and http:\/\/127\.0\.0\.1:9\/m: /,
+    )
+    expect(output + errors).not.toMatch(/SECRET|ann:/)
+  })
+
+  it('waits a bounded time for a receiver that hangs', async () => {
+    const hanging = await openReceiver('hangs')
+    try {
+      const startedAt = performance.now()
+      const { code, output, errors } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url })
+      expect([code, output.includes('completed')]).toEqual([0, true])
+      expect(errors).toBe(
+        `bobbin: telemetry could not be sent to ${hanging.url}: no answer within 5 s\n`,
+      )
+      expect(performance.now() - startedAt).toBeLessThan(15_000)
+      expect((await hanging.spans()).map(({ name }) => name)).toContain('invoke_agent')
+    } finally {
+      hanging.close()
+    }
+  })
+
+  it('says that some of it was lost when only early exports failed', async () => {
+    const failing = await openReceiver('refuses-first')
+    try {
+      const { code, errors } = await run({
+        OTEL_EXPORTER_OTLP_ENDPOINT: failing.url,
+        // The first spans are sent while the turn runs.
+        OTEL_BSP_SCHEDULE_DELAY: '1',
+      })
+      expect(code).toBe(0)
+      expect(errors).toMatch(/^bobbin: some telemetry could not be sent to http:.+\n$/)
+    } finally {
+      failing.close()
+    }
+  })
+
+  it('sends what there is after Ctrl-C', async () => {
+    const agent = inRoot('test', 'otel', 'slow-agent.mjs')
+    const args = ['run', '--otel', '-a', agent, '--store', join(folder, 'slow.db'), 'hi']
+    let isStopped = false
+    await program([CLI, ...args], {}, (child, text) => {
+      if (isStopped || !text.includes('the call runs')) return
+      isStopped = true
+      child.kill('SIGINT')
+    })
+    const spans = await receiver.spans()
+    expect(treeOf(spans)).toEqual([['invoke_agent', 'chat scripted', 'execute_tool slow']])
+    const [turn] = named(spans, 'invoke_agent')
+    expect(attribute(turn as OtlpSpan, 'bobbin.turn.status')).toBe('aborted')
   })
 
   it('speaks protobuf unless told otherwise', async () => {

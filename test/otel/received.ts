@@ -32,8 +32,9 @@ export interface Receiver {
 }
 
 /** Starts the receiver in another process. */
-export async function openReceiver(): Promise<Receiver> {
-  const child = spawn(process.execPath, [inRoot('test', 'otel', 'receiver.mjs')], {
+export async function openReceiver(...mode: readonly string[]): Promise<Receiver> {
+  const program = inRoot('test', 'otel', 'receiver.mjs')
+  const child = spawn(process.execPath, [program, ...mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]

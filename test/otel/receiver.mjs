@@ -1,4 +1,5 @@
-// An OTLP receiver over HTTP in a process of its own. It prints its address; `GET /received` gives what came.
+// An OTLP receiver over HTTP in a process of its own. It prints its address; `GET /received` gives what came. With the
+// argument `hangs` it takes everything and never answers; with `refuses-first` it refuses the first request.
 import { createServer } from 'node:http'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -24,6 +25,12 @@ async function answer(request, response) {
   }
   const type = request.headers['content-type'] ?? ''
   received.push({ path: request.url ?? '', type, body: Buffer.concat(chunks).toString('utf8') })
+  const [, , mode] = process.argv
+  if (mode === 'hangs') return
+  if (mode === 'refuses-first' && received.length === 1) {
+    response.writeHead(400).end()
+    return
+  }
   const isJson = type.startsWith('application/json')
   response.writeHead(200, { 'content-type': type }).end(isJson ? '{}' : '')
 }

@@ -4,6 +4,7 @@ import {
   AggregationTemporality,
   InMemoryMetricExporter,
   MeterProvider,
+  type MetricData,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import {
@@ -31,6 +32,15 @@ export interface Traced {
   tree(): SpanTree
   /** The sums of all metrics; of a histogram, the number of values. */
   metrics(): Promise<Readonly<Record<string, number>>>
+  /** The values of one metric, each with its attributes; of a histogram, the sum of its values. */
+  points(metric: string): Promise<readonly Point[]>
+  /** Everything that is exported about metrics. */
+  measured(): Promise<readonly MetricData[]>
+}
+
+export interface Point {
+  readonly attributes: object
+  readonly value: number
 }
 
 /** Without this, no span knows the one around it. */
@@ -56,12 +66,8 @@ export function traced(options: { content?: boolean; sampler?: Sampler } = {}): 
     ...(sampler && { sampler }),
   })
   const tracer = provider.getTracer('test')
-  const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-  const reader = new PeriodicExportingMetricReader({
-    exporter: measured,
-    exportIntervalMillis: 3_600_000,
-  })
-  const meter = new MeterProvider({ readers: [reader] }).getMeter('test')
+  const { provider: measures, ...values } = meters()
+  const meter = measures.getMeter('test')
   const place = (span: ReadableSpan) => started.indexOf(span.spanContext().spanId)
   const spans = () => exporter.getFinishedSpans().toSorted((a, b) => place(a) - place(b))
   return {
@@ -74,12 +80,35 @@ export function traced(options: { content?: boolean; sampler?: Sampler } = {}): 
       return found
     },
     tree: () => inside(undefined, spans()),
-    async metrics() {
-      await reader.forceFlush()
-      const last = measured.getMetrics().at(-1)
-      const all = last?.scopeMetrics.flatMap((each) => each.metrics) ?? []
+    metrics: values.counts,
+    points: values.points,
+    measured: values.measured,
+  }
+}
+
+/** A real provider of meters that exports to memory. */
+export function meters() {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+  const provider = new MeterProvider({ readers: [reader] })
+  const measured = async () => {
+    await reader.forceFlush()
+    const last = exporter.getMetrics().at(-1)
+    return last?.scopeMetrics.flatMap((each) => each.metrics) ?? []
+  }
+  return {
+    provider,
+    measured,
+    async points(metric: string): Promise<readonly Point[]> {
+      const found = (await measured()).find(({ descriptor }) => descriptor.name === metric)
+      return (found?.dataPoints ?? []).map(({ attributes, value }) => {
+        const sum = typeof value === 'number' ? value : (value.sum ?? Number.NaN)
+        return { attributes, value: sum }
+      })
+    },
+    async counts() {
       return Object.fromEntries(
-        all.map(({ descriptor, dataPoints }) => {
+        (await measured()).map(({ descriptor, dataPoints }) => {
           const sum = dataPoints.reduce(
             (total, { value }) => total + (typeof value === 'number' ? value : value.count),
             0,

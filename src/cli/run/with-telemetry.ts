@@ -6,6 +6,7 @@ import type { Options } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
 import type { Io } from '../terminal/io.ts'
 import { tell } from '../terminal/tell.ts'
+import { telemetryAddress, withoutCredentials } from './telemetry-address.ts'
 
 /** The option of every command that can trace its turns. */
 export const OTEL_OPTION = {
@@ -26,35 +27,54 @@ export async function withTelemetry<T>(
   work: (telemetry: Telemetry | undefined) => Promise<T>,
 ): Promise<T> {
   if (values.otel !== true) return work(undefined)
-  const { env } = io
   const { diag, DiagLogLevel, NodeSDK, resources, telemetry } = await loadSdk()
-  let problem: string | undefined
+  // Those that the last flush reports, and those before it: later exports may have worked.
+  const problems: { early?: string; last?: string } = {}
+  let isLast = false
+  const report = (message: string) => void (problems[isLast ? 'last' : 'early'] ??= message)
   const ignore = () => {}
-  const logger = {
-    error: (message: string) => (problem ??= message),
-    warn: ignore,
-    info: ignore,
-    debug: ignore,
-    verbose: ignore,
-  }
+  const logger = { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
+  const sdk = withoutLogLevel(
+    () =>
+      new NodeSDK({
+        resource: resources
+          .defaultResource()
+          .merge(resources.resourceFromAttributes({ 'service.name': 'bobbin' })),
+        // Other detectors would send the command line, and with it the question. This one reads the usual variables.
+        resourceDetectors: [resources.envDetector],
+      }),
+  )
   diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
-  const sdk = new NodeSDK({
-    // Other detectors would send the command line, and with it the question.
-    resourceDetectors: [resources.envDetector],
-    ...(env['OTEL_SERVICE_NAME'] === undefined && { serviceName: 'bobbin' }),
-  })
   sdk.start()
   try {
     return await work(telemetry())
   } finally {
-    const sent = sdk.shutdown().catch((error: unknown) => (problem ??= thrownText(error)))
+    isLast = true
+    const sent = sdk.shutdown().catch((error: unknown) => report(thrownText(error)))
     const late = sleep(FLUSH_MS, `no answer within ${FLUSH_MS / 1000} s`, { ref: false })
     const isLate = await Promise.race([sent.then(() => undefined), late])
-    const reason = problem === undefined ? isLate : reasonIn(problem)
+    const { early, last = isLate } = problems
+    const reason = last ?? early
     if (reason !== undefined) {
-      const where = env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? 'http://localhost:4318'
-      tell(io, `telemetry could not be sent to ${where}: ${brief(reason, MAX_REASON)}`)
+      const what = last === undefined ? 'some telemetry' : 'telemetry'
+      const where = telemetryAddress(io.env)
+      const why = brief(withoutCredentials(reasonIn(reason)), MAX_REASON)
+      tell(io, `${what} could not be sent to ${where}: ${why}`)
     }
+  }
+}
+
+/**
+ * Makes the SDK without `OTEL_LOG_LEVEL`: it would log to the console while it is made, and standard output is for answers
+ * only.
+ */
+function withoutLogLevel<T>(make: () => T): T {
+  const { OTEL_LOG_LEVEL: level } = process.env
+  Reflect.deleteProperty(process.env, 'OTEL_LOG_LEVEL')
+  try {
+    return make()
+  } finally {
+    if (level !== undefined) process.env['OTEL_LOG_LEVEL'] = level
   }
 }
 

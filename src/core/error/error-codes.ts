@@ -72,6 +72,8 @@ export interface ErrorData {
    * has `secrets` and knows the name, or pass the capability to `executor`.
    */
   E_MISSING_CAPABILITY: { readonly capability: string }
+  /** A package that only some applications need was not found. Install it: the message has the command. */
+  E_MISSING_PACKAGE: { readonly package: string; readonly reason: string }
   /**
    * A value that claims to be a spool reader lacks part of the contract. Get one from `write` or
    * `read` of a spool store.

@@ -9,7 +9,7 @@ import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
-import type { Telemetry } from '../../turn/events/telemetry.ts'
+import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
@@ -36,8 +36,7 @@ interface AskedCall {
 
 interface ServedCall {
   readonly call: AskedCall
-  /** Where the client is in its trace, among other things that it says. */
-  readonly from: object
+  readonly from: ServedFrom
 }
 
 const NOT_ALLOWED =
@@ -61,8 +60,11 @@ export class ServedCalls {
   constructor(scope: ServedScope) {
     this.#scope = scope
     const { store, spool, telemetry } = scope
-    const turn: Telemetry['turn'] = ({ conversation }) =>
-      telemetry?.served?.(this.#served.get(conversation)?.from ?? {})
+    // A turn inside of the call, that of a sub-agent, is a turn like any other.
+    const turn: Telemetry['turn'] = (begin) =>
+      begin.isNested
+        ? telemetry?.turn(begin)
+        : telemetry?.served?.(this.#served.get(begin.conversation)?.from ?? {})
     this.#runner = new TurnRunner({
       store,
       spool,
@@ -114,8 +116,7 @@ export class ServedCalls {
     caller: Caller,
     start: () => TurnHandle,
   ): Promise<object> {
-    const { _meta: from = {} } = caller.ctx.mcpReq
-    this.#served.set(conversation, { call, from })
+    this.#served.set(conversation, { call, from: fromOf(caller) })
     try {
       return await this.#ended(call, start(), caller)
     } finally {
@@ -151,6 +152,17 @@ export class ServedCalls {
     const decisions = [{ gate, decidedBy, approve: false as const, reason }]
     await this.#runner.resume({ conversation, decisions })
     return failure(reason)
+  }
+}
+
+/** Where the client is in its trace. It says so in `_meta`, and may say anything. */
+function fromOf({ ctx: { mcpReq } }: Caller): ServedFrom {
+  const { _meta: meta = {} } = mcpReq
+  const { traceparent, tracestate } = meta as Readonly<Record<string, unknown>>
+  return {
+    requestId: String(mcpReq.id),
+    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(typeof tracestate === 'string' && { tracestate }),
   }
 }
 

@@ -70,7 +70,7 @@ async function runAndSettle(scope: CallScope, step: RunStep, trace?: ToolCallTra
   // Aborted before its second attempt, the call is as unknown as before; the next recovery handles it.
   if (!isProven) scope.interruption.signal.throwIfAborted()
   const record = isProven ? made : recordOf(scope, step.call, endOf(step, IN_DOUBT))
-  await trace?.settled(record)
+  trace?.settled(record)
   const note = step.note === undefined ? [] : [callNote(shownId(record), step.note)]
   const closing = step.given ? [step.given.closing] : []
   const told = handedOver(step.tool, record)

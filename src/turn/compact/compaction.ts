@@ -2,7 +2,9 @@ import { isObject, wrongInput } from '../../core/error/wrong-input.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { isAtLeast, isFunction } from '../../core/options.ts'
 import type { Usage } from '../../model/events/model-event.ts'
+import type { ModelName } from '../../model/model.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
+import type { ModelCallTrace } from '../events/telemetry.ts'
 
 /** When a runner replaces the beginning of a conversation by a summary, and what writes it. */
 export interface Compaction<Context = unknown> {
@@ -32,6 +34,8 @@ export interface SummaryRequest<Context = unknown> {
   readonly context: Context
   /** Aborts with the turn. */
   readonly signal: AbortSignal
+  /** Begins the trace of a request to a model, if the runner has `telemetry`. Say how the request ends. */
+  readonly trace?: (model: ModelName) => ModelCallTrace | undefined
 }
 
 /** A summary, and what it cost. */

@@ -1,12 +1,11 @@
 import { BobbinError } from '../../core/error/error.ts'
 import { requireOptions, wrongInput } from '../../core/error/wrong-input.ts'
-import { unwaited } from '../../core/thenable.ts'
 import type { Finish } from '../../model/events/model-event.ts'
-import { modelsIn } from '../../model/fallback-model.ts'
-import type { Model, ModelRequest } from '../../model/model.ts'
+import { askModel, modelsIn } from '../../model/fallback-model.ts'
+import type { Model, ModelCallOptions, ModelName, ModelRequest } from '../../model/model.ts'
 import type { ContentPart, HistoryItem } from '../../records/history-item.ts'
 import { spokenText } from '../../records/spoken-text.ts'
-import type { Summarise } from './compaction.ts'
+import type { Summarise, SummaryRequest } from './compaction.ts'
 
 /** How `modelSummary` asks for a summary. */
 export interface ModelSummaryOptions {
@@ -33,24 +32,14 @@ export function modelSummary(model: Model, options: ModelSummaryOptions = {}): S
   if (typeof instructions !== 'string' || instructions === '') {
     throw wrongInput('modelSummary', 'instructions', 'must be a non-empty string, or be left out')
   }
-  const summarise: Summarise = async ({ items, previous, signal }) => {
+  const summarise: Summarise = async ({ items, previous, signal, trace }) => {
     const text = [
       ...(previous === undefined ? [] : [`[earlier summary]\n${previous}`]),
       ...items.flatMap(transcript),
       '[end]\nWrite the summary now.',
     ].join('\n\n')
     const asked = { type: 'message', role: 'user', parts: [{ type: 'text', text }] } as const
-    let name = model.model
-    const finish = await finishOf(
-      model,
-      { instructions, items: [asked] },
-      {
-        signal,
-        onFallback: ({ to }) => {
-          name = to.model
-        },
-      },
-    )
+    const { finish, name } = await finishOf(model, { instructions, items: [asked] }, signal, trace)
     if (finish.reason !== 'stop') throw cut(model, finish.reason)
     const { usage } = finish
     return { text: textOf(finish.items), model: name, ...(usage && { usage }) }
@@ -65,16 +54,39 @@ const models = new WeakMap<Summarise<never>, readonly Model[]>()
 export const summaryModels = (summarise: Summarise<never>): readonly Model[] =>
   models.get(summarise) ?? []
 
+/** The end of the response, and the name of the model that gave it. */
 async function finishOf(
   model: Model,
   request: ModelRequest,
-  options: Parameters<Model['stream']>[1],
-): Promise<Finish> {
-  for await (const event of unwaited(model.stream(request, options))) {
-    if (event.type === 'finish') return event
+  signal: AbortSignal,
+  traceOf: SummaryRequest['trace'],
+): Promise<{ readonly finish: Finish; readonly name: string }> {
+  let name = model.model
+  let trace = traceOf?.(nameOf(model))
+  const options: ModelCallOptions = {
+    signal,
+    around: (...given) => trace?.within(...given) ?? given[2](),
+    onFallback: ({ to, error }) => {
+      trace?.failed(error)
+      trace = traceOf?.(to)
+      name = to.model
+    },
   }
-  throw cut(model, 'no terminal event')
+  try {
+    for await (const event of askModel(model, request, options)) {
+      trace?.answered()
+      if (event.type !== 'finish') continue
+      trace?.ended(event)
+      return { finish: event, name }
+    }
+    throw cut(model, 'no terminal event')
+  } catch (error) {
+    trace?.failed(error)
+    throw error
+  }
 }
+
+const nameOf = ({ api, provider, model }: Model): ModelName => ({ api, provider, model })
 
 const cut = ({ model }: Model, reason: string) =>
   new BobbinError('E_STREAM_BROKEN', `\`${model}\` did not finish the summary (${reason}).`, {

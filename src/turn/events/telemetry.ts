@@ -11,7 +11,12 @@ export interface Telemetry {
   /** A turn begins. Gives nothing when tracing is off. */
   turn(begin: TurnBegin): TurnTrace | undefined | Promise<TurnTrace | undefined>
   /** A server begins to serve a call of a client, which says where it is in its own trace. */
-  served?(from: Partial<TraceContext>): TurnTrace | undefined | Promise<TurnTrace | undefined>
+  served?(from: ServedFrom): TurnTrace | undefined | Promise<TurnTrace | undefined>
+}
+
+/** Where a served call comes from: the place of the client in its trace, and the id of its request. */
+export interface ServedFrom extends Partial<TraceContext> {
+  readonly requestId?: string
 }
 
 /** What is known of a turn when it begins. */
@@ -32,7 +37,9 @@ export interface TurnTrace {
   readonly name?: string | undefined
   /** The name that the turn stored which this one continues. */
   continues(name: string): void
-  /** The agent that is active, where the runner has several. */
+  /** The turn is open: from here on, texts about it may have secrets in them. */
+  opened(scrub: Scrub): void
+  /** The agent that is active, where the runner has several: at the start, and after each hand-over. */
   agent(name: string): void
   /** Runs the turn inside the span. */
   within<T>(work: () => Promise<T>): Promise<T>
@@ -47,7 +54,8 @@ export interface TurnTrace {
 
 /** A request to a model, before it is sent. */
 export interface TracedModelCall extends ModelName {
-  readonly id: string
+  /** The id of its entry in the log. A request for a summary has none. */
+  readonly id?: string
   readonly iteration: number
   /** From 1. */
   readonly attempt?: number
@@ -64,6 +72,8 @@ export interface ModelCallTrace {
   answered(): void
   ended(end: TracedFinish): void
   failed(error: unknown): void
+  /** The step was decided without it, or the turn has ended: its end will not be reported. */
+  left(): void
 }
 
 /** The end of a response. */
@@ -87,7 +97,8 @@ export interface ToolCallTrace {
   readonly place?: TraceContext | undefined
   /** Runs the handler inside the span. */
   within<T>(work: () => Promise<T>): Promise<T>
-  settled(record: ToolCall): void | Promise<void>
+  /** The call has its record, which is not stored yet: this must not wait for anything. */
+  settled(record: ToolCall): void
   /** The call waits for people. */
   waits(): void
   /** The call has no record. */

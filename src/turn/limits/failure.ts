@@ -88,6 +88,7 @@ const FAULTS = {
   E_TOOL_DOWNSTREAM_ERROR: 'other',
   E_TOOL_COLLISION: 'other',
   E_MISSING_CAPABILITY: 'other',
+  E_MISSING_PACKAGE: 'other',
   E_NOT_A_SPOOL_READER: 'other',
   E_NOT_A_MEDIA_READER: 'other',
   E_PATTERN_UNSUPPORTED: 'other',

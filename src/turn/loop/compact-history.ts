@@ -10,8 +10,10 @@ import {
   checkedAnswer,
   KEEP_TURNS,
   type SummaryAnswer,
+  type SummaryRequest,
 } from '../compact/compaction.ts'
 import { summaryModels } from '../compact/model-summary.ts'
+import type { ModelCallTrace } from '../events/telemetry.ts'
 import { errorText } from '../limits/failure.ts'
 import { costOf, priceOf } from '../limits/prices.ts'
 import { pauseAfter } from './decide.ts'
@@ -112,8 +114,11 @@ async function ask(
   }
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted()
+    const traces = tracesOf(turn, attempt)
     try {
-      const answer = checkedAnswer(await watch.orAborted((async () => summarise(request))()))
+      const asked = { ...request, ...traces.given }
+      const answer = checkedAnswer(await watch.orAborted((async () => summarise(asked))()))
+      for (const trace of traces.begun) trace.left()
       const cost = priceFor(turn, answer)
       turn.tally.add(answer.usage, cost)
       const text = output.text(answer.text)
@@ -123,6 +128,7 @@ async function ask(
       events.warn({ code: 'COMPACTION_FAILED', message })
       return undefined
     } catch (error) {
+      for (const trace of traces.begun) trace.failed(error)
       signal.throwIfAborted()
       if (attempt >= settings.retries || !mayPass(error)) {
         events.error(error, 'summarise')
@@ -133,6 +139,19 @@ async function ask(
       await watch.orAborted((async () => settings.sleep(pauseAfter(error, attempt), signal))())
     }
   }
+}
+
+/** The traces of the requests that one try makes. */
+function tracesOf({ trace: turn, tally, output }: Turn, attempt: number) {
+  const begun: ModelCallTrace[] = []
+  if (turn === undefined) return { begun }
+  const call = { iteration: tally.iteration, attempt: attempt + 1 }
+  const trace: SummaryRequest['trace'] = ({ api, provider, model }) => {
+    const made = turn.modelCall({ ...call, api, provider, model }, output.json)
+    begun.push(made)
+    return made
+  }
+  return { begun, given: { trace } }
 }
 
 /** Errors of the application may be anything. Those of this package say whether another try can help. */

@@ -115,7 +115,8 @@ const modelStopped = (text: string, message: string): DispatchEnd =>
   stopped({ code: 'MODEL_STOPPED', message }, text)
 
 /** Offers the instructions and tools of the agent that is active now. */
-function offerActive({ agent, request, visible, settings }: Turn): void {
+function offerActive({ agent, request, visible, settings, trace }: Turn): void {
+  if (agent) trace?.agent(agent.name)
   if (agent === undefined || visible.own === agent.tools) return
   request.offer(agent.instructions, agent.tools, settings.artifacts)
 }

@@ -144,6 +144,7 @@ export async function openTurn(
       ...(turn.agent && { agent: turn.agent.name }),
       ...(seed.trace?.name !== undefined && { trace: seed.trace.name }),
     }
+    seed.trace?.opened(turn.output.json)
     if (turn.agent) seed.trace?.agent(turn.agent.name)
     await turn.log.commit([{ kind: 'turn-start', start }])
     // From here on, deleting the outer conversation also deletes this one. Before, it may have missed it.

@@ -150,6 +150,7 @@ export class RoundTrips {
 
   /** The facts about a try that gave a decision. */
   decided({ usage, requestDigest, finish }: ExecutorDecision): readonly Fact[] {
+    for (const trace of this.#traces) trace.left()
     if (this.#trips.length > 0) return this.#facts(this.#trips)
     // An executor without a model: it is worth an entry if it says what it sent or what that cost.
     const prepared = this.#turn.request.takePrepared()

@@ -6,6 +6,7 @@ import type { SelfDescribingSchema } from '../tools/input-schema.ts'
 import { ToolRegistry } from '../tools/tool-registry.ts'
 import { loadAnswers } from './load-answers.ts'
 import { SCAN_MS } from './query/answer-limits.ts'
+import type { OpenArtifact } from './query/answer-query.ts'
 import { type Calls, unknownCall } from './query/known-calls.ts'
 import { describeParameters, type Query, queriesOf, readParameters } from './query/query.ts'
 
@@ -33,6 +34,8 @@ interface Selection extends ForgeOptions {
    * string, and they read the calls of the context at the time they are asked.
    */
   readonly classes?: Iterable<unknown>
+  /** Gives what a query of an artifact is about, if that is something else: a link leads to it. */
+  readonly open?: OpenArtifact
 }
 
 /** The newest calls that are offered: an enum of thousands would cost more than it helps. */
@@ -67,7 +70,7 @@ function artifactCalls(context: ForgeContext, { fits }: Selection): Calls {
 }
 
 function forge(query: Query, all: () => Calls, selection: Selection): ArtifactTool {
-  const { timeoutMs = SCAN_MS } = selection
+  const { timeoutMs = SCAN_MS, open } = selection
   const answers = (artifact: Artifact) =>
     selection.fits(artifact) && queriesOf(artifact.constructor).has(query.name)
   const calls = (): Calls => new Map([...all()].filter(([, artifacts]) => artifacts.some(answers)))
@@ -80,7 +83,7 @@ function forge(query: Query, all: () => Calls, selection: Selection): ArtifactTo
     onCollision: 'replace',
     async handler(args, { signal }) {
       const { answerQuery } = await loadAnswers()
-      return answerQuery(query, args, { calls: calls(), answers, signal, timeoutMs })
+      return answerQuery(query, args, { calls: calls(), answers, open, signal, timeoutMs })
     },
   })
 }

@@ -5,6 +5,7 @@ import { lazySpoolReader } from '../spool/lazy-reader.ts'
 import type { SpoolStore } from '../spool/spool-store.ts'
 import { SpooledArtifact } from './spooled-artifact.ts'
 import { SpooledJsonArtifact } from './spooled-json-artifact.ts'
+import { SpooledLink } from './spooled-link.ts'
 import { SpooledMarkdownArtifact } from './spooled-markdown-artifact.ts'
 import { SpooledTableArtifact } from './spooled-table-artifact.ts'
 
@@ -19,6 +20,7 @@ const BUILT_IN: readonly SpooledArtifactConstructor<SpooledArtifact>[] = [
   SpooledJsonArtifact,
   SpooledMarkdownArtifact,
   SpooledTableArtifact,
+  SpooledLink,
 ]
 
 const storedArtifactSchema = v.strictObject({

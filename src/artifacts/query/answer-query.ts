@@ -3,10 +3,18 @@ import { type Calls, listed } from './known-calls.ts'
 import { type Query, queriesOf } from './query.ts'
 import { renderAnswer } from './render-answer.ts'
 
+/** Gives what a query of an artifact of a call is about. */
+export type OpenArtifact = (
+  callId: string,
+  artifact: Artifact,
+  signal: AbortSignal,
+) => Promise<Artifact>
+
 /** Which artifacts a question can be about, and how long its answer may take. */
 interface Asking {
   readonly calls: Calls
   readonly answers: (artifact: Artifact) => boolean
+  readonly open?: OpenArtifact | undefined
   readonly signal: AbortSignal
   readonly timeoutMs: number
 }
@@ -15,11 +23,14 @@ interface Asking {
 export async function answerQuery(
   query: Query,
   { callId, index, ...rest }: Readonly<Record<string, unknown>>,
-  { calls, answers, signal, timeoutMs }: Asking,
+  { calls, answers, open, signal, timeoutMs }: Asking,
 ): Promise<string> {
   const found = find(calls, String(callId), index === undefined ? 0 : Number(index), answers)
   const own = queriesOf(found.constructor).get(query.name) ?? query
-  return run(own, found, rest, signal, timeoutMs)
+  return run(signal, timeoutMs, async (inner) => {
+    const subject = await open?.(String(callId), found, inner)
+    return renderAnswer(await own.run(subject ?? found, rest as never, { signal: inner }))
+  })
 }
 
 /** The artifact that was meant. The schema has refused unknown calls. */
@@ -43,16 +54,12 @@ function find(
 }
 
 async function run(
-  query: Query,
-  artifact: Artifact,
-  args: Record<string, unknown>,
   outer: AbortSignal,
   timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<string>,
 ): Promise<string> {
   try {
-    return await within(timeoutMs, outer, async (signal) =>
-      renderAnswer(await query.run(artifact, args as never, { signal })),
-    )
+    return await within(timeoutMs, outer, work)
   } catch (error) {
     if (error !== TOO_LATE) throw error
     const limit = `no answer within ${timeoutMs / 1000} s`

@@ -8,7 +8,7 @@ import { Media } from '../../spool/media.ts'
 import { bytesMedia } from '../../spool/media-reader.ts'
 import type { ToolContext, ToolOutput } from '../../tools/tool-context.ts'
 import type { Definition } from './definition.ts'
-import { linkedResource, linkText, type ReadResource } from './linked-resource.ts'
+import { linkClass, linkText } from './linked-resource.ts'
 import { isOfType, mediaKind } from './media-type.ts'
 import { isJsonObject, textIn } from './safe-schema.ts'
 import { shownBriefly } from './stranger-text.ts'
@@ -16,7 +16,6 @@ import { shownBriefly } from './stranger-text.ts'
 /** What turning a result into output needs. */
 export interface ContentScope {
   readonly trust: TrustTier
-  readonly read: ReadResource
 }
 
 const MAX_BLOCKS = 1_000
@@ -57,7 +56,7 @@ async function partOf(
   index: number,
   { name }: Definition,
   ctx: ToolContext,
-  { trust, read }: ContentScope,
+  { trust }: ContentScope,
 ): Promise<Media | Artifact> {
   if (!isJsonObject(block)) return ctx.spool('[a part of the result that cannot be read]')
   switch (block['type']) {
@@ -69,8 +68,8 @@ async function partOf(
     case 'resource':
       return embedded(block['resource'], `${name}-${index}`, ctx, trust)
     case 'resource_link': {
-      const uri = textIn(block['uri'])
-      return ctx.spool(linkText({ ...block, uri }), linkedResource(uri, read))
+      const link = { ...block, uri: textIn(block['uri']) }
+      return ctx.spool(linkText(link), linkClass(link))
     }
     default:
       return ctx.spool(`[a part of the result of an unknown type: ${said(block['type'])}]`)

@@ -98,33 +98,6 @@ describe('mcpTools', () => {
     expect(call?.trust).toBe('third-party')
   })
 
-  it('reads a linked resource when it is first queried, and once', async () => {
-    const server = serverWith([toolNamed('t')], () => ({
-      content: [{ type: 'resource_link', uri: 'log://today', name: 'today', size: 17 }],
-    }))
-    server.handlers['resources/read'] = () => ({
-      contents: [{ uri: 'log://today', text: 'first line\nsecond line\n' }],
-    })
-    const tools = await mcpTools(server.open, isInline)
-    let before = -1
-    const model = scriptedModel([
-      [{ call: 't', id: 'c1' }],
-      {
-        parts: [{ call: 'artifact_head', args: { callId: 'c1' } }],
-        check: () => (before = reads()),
-      },
-      [{ call: 'artifact_grep', args: { callId: 'c1', pattern: 'second' } }],
-      [{ text: 'Done.' }],
-    ])
-    const reads = () => server.count('resources/read')
-    const outcome = await new TurnRunner({ model, tools }).run({ message: 'Go.' })
-    const answers = outcome.toolCalls.slice(1).map(textOf)
-    expect(before).toBe(0)
-    expect(answers[0]).toContain('first line')
-    expect(answers[1]).toContain('second line')
-    expect(reads()).toBe(1)
-  })
-
   it('settles a result that says it is an error as failed, in the words of the server', async () => {
     const server = serverWith([toolNamed('t')], () => ({ ...text('no such city'), isError: true }))
     const { call } = await turnWith(server, { call: 't' })

@@ -1,5 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
+import { OPEN_LINK } from '../../artifacts/spooled-link.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import {
   atLeast,
   isFunction,
@@ -10,13 +12,15 @@ import {
 } from '../../core/options.ts'
 import { TRUST_TIERS, type TrustTier } from '../../core/trust.ts'
 import { inlineBySize } from '../../prompt/inline-by-size.ts'
+import type { Artifact } from '../../spool/artifact.ts'
 import { Tool } from '../../tools/tool.ts'
-import { EFFECTS, type Effect } from '../../tools/tool-options.ts'
+import { EFFECTS, type Effect, type ToolOptions } from '../../tools/tool-options.ts'
 import { callTool, type ServerScope } from './call-tool.ts'
 import { type ClientSource, Connection, requireClient } from './connection.ts'
 import type { Definition, McpToolInfo } from './definition.ts'
 import { Flights } from './flights.ts'
 import { checkedInput } from './input-check.ts'
+import { LinkedResources } from './linked-resource.ts'
 import { effectOf, needsApproval } from './policy.ts'
 import { isJsonObject } from './safe-schema.ts'
 import { type Listing, type McpProblem, ToolList } from './tool-list.ts'
@@ -107,6 +111,7 @@ export async function mcpTools(
 class ServerTools implements McpTools {
   readonly #settings: ReturnType<typeof readSettings>
   readonly #scope: ServerScope
+  readonly #resources: LinkedResources
   #tools: readonly Tool[] = []
   #problems: readonly McpProblem[] = []
   readonly #listeners = new Set<() => void>()
@@ -120,11 +125,8 @@ class ServerTools implements McpTools {
     }
     const connection = new Connection(source, settings.concurrency, onOpen)
     const list = new ToolList(connection, settings.only, (listing) => this.#offer(listing))
-    const read = async (uri: string, signal: AbortSignal) => {
-      const client = await connection.client(signal)
-      return connection.request(client, () => client.readResource({ uri }, { signal }))
-    }
-    this.#scope = { connection, list, flights, trust: settings.trust, read }
+    this.#scope = { connection, list, flights, trust: settings.trust }
+    this.#resources = new LinkedResources(connection)
   }
 
   async opened(): Promise<this> {
@@ -180,7 +182,7 @@ class ServerTools implements McpTools {
     const { prefix, trust, timeoutMs } = this.#settings
     const effect = effectOf(definition, this.#settings)
     const asks = needsApproval(definition, this.#settings)
-    return new Tool({
+    const options: ToolOptions = {
       name: projectedName(prefix, definition.name),
       description: definition.description,
       inputSchema: checkedInput(definition.input),
@@ -190,8 +192,24 @@ class ServerTools implements McpTools {
       inline: inlineBySize({ bytes: INLINE_BYTES }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       meta: { mcp: { tool: definition.name, definition: definition.digest } },
-      handler: (args, ctx) => callTool(this.#scope, { definition, effect, asks }, args, ctx),
-    })
+      handler: (args, ctx) =>
+        callTool(this.#scope, { definition, effect, asks }, args as JsonObject, ctx),
+    }
+    return new ServerTool(options, this.#resources)
+  }
+}
+
+/** A tool whose links stand for resources of its server. */
+class ServerTool extends Tool {
+  readonly #resources: LinkedResources
+
+  constructor(options: ToolOptions, resources: LinkedResources) {
+    super(options)
+    this.#resources = resources
+  }
+
+  async [OPEN_LINK](link: Artifact, signal: AbortSignal): Promise<Artifact> {
+    return this.#resources.open(link, signal)
   }
 }
 

@@ -1,8 +1,9 @@
 import { forgeTools } from '../../artifacts/forge-tools.ts'
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
+import { openedBy } from '../../artifacts/spooled-link.ts'
 import type { ToolCall } from '../../records/tool-call.ts'
-import { isArtifact } from '../../spool/artifact.ts'
+import { type Artifact, isArtifact } from '../../spool/artifact.ts'
 import type { Summary } from '../../store/entry.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { ToolRegistry } from '../../tools/tool-registry.ts'
@@ -199,11 +200,17 @@ export class VisibleCalls {
     return this.#forged
   }
 
+  /** A link is opened by the tool that gave it, as long as that is on offer. */
+  readonly #open = async (callId: string, artifact: Artifact, signal: AbortSignal) => {
+    const tool = this.#artifacts.find(({ id }) => id === callId)?.tool
+    return openedBy(tool && this.#own.get(tool), artifact, signal)
+  }
+
   #forge(): ToolRegistry {
     const calls = () => this.#artifacts[Symbol.iterator]()
     const forged = forgeTools(
       { turnToolCalls: { [Symbol.iterator]: calls } },
-      { classes: this.#classes, fits: () => true },
+      { classes: this.#classes, fits: () => true, open: this.#open },
     )
     const tools = new ToolRegistry(this.#own).merge(forged)
     Object.freeze(tools)

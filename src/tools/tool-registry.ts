@@ -109,6 +109,6 @@ function requireTool(tool: unknown): asserts tool is Tool {
 }
 
 function collision(name: string): BobbinError {
-  const message = `A tool named \`${name}\` is registered already: rename one, or say what should happen with \`onCollision: 'replace' | 'keep'\`.`
+  const message = `A tool named \`${name}\` is registered already: rename one (those of an MCP server get a \`prefix\` from \`mcpTools\`), or say what should happen with \`onCollision: 'replace' | 'keep'\`.`
   return new BobbinError('E_TOOL_COLLISION', message, { tool: name })
 }

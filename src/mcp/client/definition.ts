@@ -47,7 +47,8 @@ export function readDefinition(given: unknown): Definition {
   const { name, title, description, inputSchema, outputSchema, annotations } = given
   if (typeof name !== 'string' || name === '') throw new Error('it has no name')
   if (name.length > MAX_NAME) throw new Error(`its name has more than ${MAX_NAME} characters`)
-  if (hidesSomething(name)) throw new Error('its name has hidden characters')
+  if (hidesSomething(name) || /[\r\n\t]/.test(name))
+    throw new Error('its name has hidden characters')
   const input = safeSchema(inputSchema)
   if (input.shown['type'] !== 'object') throw new Error('its input schema is not that of an object')
   refuseWrongHeaders(input.shown)

@@ -134,7 +134,11 @@ describe('a link to a resource', () => {
 
   it('is read anew when there was no room to keep it', async () => {
     const server = linking()
-    const connection = new Connection(server.open, 8, () => undefined)
+    const connection = new Connection(
+      () => server.open(),
+      8,
+      () => undefined,
+    )
     const resources = new LinkedResources(connection, 40)
     const link = async () => new SpooledLink(await memorySpool().write(linkText(LINK)))
     const { signal } = new AbortController()

@@ -124,7 +124,7 @@ class ServerTools implements McpTools {
       watchList(client, closing, () => list.changed())
     }
     const connection = new Connection(source, settings.concurrency, onOpen)
-    const list = new ToolList(connection, settings.only, (listing) => this.#offer(listing))
+    const list = new ToolList(connection, settings, (listing) => this.#offer(listing))
     this.#scope = { connection, list, flights, trust: settings.trust }
     this.#resources = new LinkedResources(connection)
   }
@@ -166,8 +166,9 @@ class ServerTools implements McpTools {
     const found = [...problems]
     for (const definition of definitions.values()) {
       const tool = this.#toolOf(definition)
-      if (names.has(tool.name)) {
-        found.push({ tool: definition.name, problem: 'another tool has the same name' })
+      const problem = names.has(tool.name) ? 'another tool has the same name' : reserved(tool)
+      if (problem !== undefined) {
+        found.push({ tool: definition.name, problem })
         continue
       }
       names.add(tool.name)
@@ -198,6 +199,14 @@ class ServerTools implements McpTools {
     return new ServerTool(options, this.#resources)
   }
 }
+
+/** Why the kit cannot have a tool of this name. */
+const reserved = ({ name }: Tool): string | undefined =>
+  RESERVED.test(name)
+    ? `the name \`${name}\` belongs to a tool of the kit: give \`mcpTools\` a \`prefix\``
+    : undefined
+
+const RESERVED = /^(artifact_.*|hand_over)$/
 
 /** A tool whose links stand for resources of its server. */
 class ServerTool extends Tool {

@@ -6,7 +6,8 @@ import { asSignIn } from '../access/sign-in.ts'
 import { type Connection, failureText, orAborted } from './connection.ts'
 import { type Definition, readDefinition } from './definition.ts'
 import { fateOf } from './fate.ts'
-import { shownBriefly } from './stranger-text.ts'
+import { isJsonObject } from './safe-schema.ts'
+import { shownBriefly, shownName } from './stranger-text.ts'
 
 /** A tool of the server that is not offered, and why. */
 export interface McpProblem {
@@ -21,7 +22,17 @@ export interface Listing {
   readonly problems: readonly McpProblem[]
 }
 
+/** Which tools of a server are named, and how names are written to models. */
+export interface NamedTools {
+  readonly only?: readonly string[] | undefined
+  readonly effects?: Readonly<Record<string, unknown>> | undefined
+  readonly prefix: string
+}
+
 const MAX_PAGES = 500
+/** How much of a list is read, and how much of its definitions is offered to a model. */
+const MAX_LIST = 32 * 1024 * 1024
+const MAX_OFFERED = 1024 * 1024
 const MAX_LISTED = 20_000
 /** How many tools are offered to a model at most. */
 const MAX_TOOLS = 512
@@ -34,7 +45,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** The list of a server's tools: read whole, page by page, and again when the server says that it changed. */
 export class ToolList {
   readonly #connection: Connection
-  readonly #only: ReadonlySet<string> | undefined
+  readonly #named: NamedTools
   readonly #onChange: (listing: Listing) => void
   #current: Listing | undefined
   #reading: Promise<Listing> | undefined
@@ -42,13 +53,9 @@ export class ToolList {
   #pauseMs = 0
   #changedAt = Number.NEGATIVE_INFINITY
 
-  constructor(
-    connection: Connection,
-    only: readonly string[] | undefined,
-    onChange: (listing: Listing) => void,
-  ) {
+  constructor(connection: Connection, named: NamedTools, onChange: (listing: Listing) => void) {
     this.#connection = connection
-    this.#only = only && new Set(only)
+    this.#named = named
     this.#onChange = onChange
   }
 
@@ -126,28 +133,65 @@ export class ToolList {
   #readTools(tools: readonly unknown[]): Listing {
     const definitions = new Map<string, Definition>()
     const problems: McpProblem[] = []
+    const only = this.#named.only && new Set(this.#named.only)
+    let room = MAX_OFFERED
     for (const tool of tools) {
       const name = nameOf(tool)
-      if (this.#only !== undefined && !this.#only.has(name)) continue
+      if (only !== undefined && !only.has(name)) continue
       try {
         if (definitions.has(name)) throw new Error('the server offers two tools of this name')
-        definitions.set(name, readDefinition(tool))
+        const definition = readDefinition(tool)
+        const size = sizeOf([definition.description, definition.input.shown], room)
+        if (size > room) throw new Error(NO_ROOM)
+        room -= size
+        definitions.set(name, definition)
       } catch (error) {
         if (problems.length === MAX_PROBLEMS) continue
-        problems.push({ tool: shownBriefly(name, 100), problem: thrownText(error) })
+        problems.push({ tool: shownName(name, 100), problem: thrownText(error) })
       }
     }
     if (definitions.size > MAX_TOOLS) {
       const rule = `offers ${definitions.size} tools; name those that you need in \`only\`, at most ${MAX_TOOLS}`
       throw invalid(this.#connection, rule)
     }
-    const missing = [...(this.#only ?? [])].filter((name) => !definitions.has(name))
-    const known = new Set(problems.map(({ tool }) => tool))
-    for (const name of missing.filter((each) => !known.has(each))) {
-      problems.push({ tool: name, problem: 'the server has no such tool' })
-    }
+    problems.push(...missing(this.#named, new Set(tools.map(nameOf))))
     return { definitions, problems }
   }
+}
+
+const NO_ROOM = `the definitions of this server take more than ${MAX_OFFERED} characters: name the tools that you need in \`only\``
+
+/** The names in the options that the server does not have. */
+function missing(
+  { only = [], effects = {}, prefix }: NamedTools,
+  listed: ReadonlySet<string>,
+): readonly McpProblem[] {
+  const names = new Set([...only, ...Object.keys(effects)])
+  const wrong = [...names].filter((name) => !listed.has(name)).slice(0, MAX_PROBLEMS)
+  return wrong.map((name) => {
+    const isPrefixed = prefix !== '' && name.startsWith(prefix)
+    const wayOut = isPrefixed ? ': write names as the server does, without the prefix' : ''
+    return { tool: shownName(name, 100), problem: `the server has no such tool${wayOut}` }
+  })
+}
+
+/** About how many characters a value takes as JSON, counted up to a limit. It may be nested deeper than a call stack. */
+function sizeOf(value: unknown, limit: number): number {
+  const left: unknown[] = [value]
+  let size = 0
+  while (left.length > 0 && size <= limit) {
+    const part = left.pop()
+    size += typeof part === 'string' ? part.length + 2 : 4
+    if (Array.isArray(part)) {
+      for (const each of part) left.push(each)
+    } else if (isJsonObject(part)) {
+      for (const key of Object.keys(part)) {
+        size += key.length + 3
+        left.push(part[key])
+      }
+    }
+  }
+  return size
 }
 
 /** All pages of the list. */
@@ -160,13 +204,18 @@ async function listed(
   const tools: unknown[] = []
   const seen = new Set<string>()
   let cursor: string | undefined
+  let room = MAX_LIST
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor }
     const answer = await connection.request(client, () =>
       client.request({ method: 'tools/list', params }, { signal, timeout: LIST_MS }),
     )
+    if (tools.length + answer.tools.length > MAX_LISTED) {
+      throw invalid(connection, `lists more than ${MAX_LISTED} tools`)
+    }
+    room -= sizeOf(answer.tools, room)
+    if (room < 0) throw invalid(connection, `has a list of more than ${MAX_LIST} characters`)
     tools.push(...answer.tools)
-    if (tools.length > MAX_LISTED) throw invalid(connection, `lists more than ${MAX_LISTED} tools`)
     cursor = answer.nextCursor
     if (cursor === undefined) return tools
     if (seen.has(cursor)) throw invalid(connection, 'gives the same page of its list again')
@@ -185,4 +234,5 @@ const nameOf = (tool: unknown): string => {
 
 const sameListing = (a: Listing, b: Listing): boolean =>
   a.definitions.size === b.definitions.size &&
-  [...a.definitions].every(([name, { digest }]) => b.definitions.get(name)?.digest === digest)
+  [...a.definitions].every(([name, { digest }]) => b.definitions.get(name)?.digest === digest) &&
+  JSON.stringify(a.problems) === JSON.stringify(b.problems)

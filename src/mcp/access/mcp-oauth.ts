@@ -20,7 +20,7 @@ import {
 } from '../../core/options.ts'
 import { pageUrl } from '../../core/page-url.ts'
 import { finishSignIn } from './finish-sign-in.ts'
-import { requireReachable } from './oauth-fetch.ts'
+import { hasUser, requireReachable } from './oauth-fetch.ts'
 import { KeptValues, type McpOAuthStorage, OpenSignIns } from './open-sign-ins.ts'
 import { refusalText, signInFailed, signInRequired } from './sign-in.ts'
 
@@ -116,6 +116,7 @@ export function mcpOAuth(options: McpOAuthOptions): McpOAuth {
   }
   const { url = '', redirectUrl = '', storage = new Map<string, string>() } = settings
   const server = new URL(url)
+  if (hasUser(server)) throw wrongInput('mcpOAuth', 'url', 'must have no user and password')
   const kept = new KeptValues(storage, server.href)
   const signIns = new OpenSignIns(kept)
   const provider: OAuthClientProvider = {

@@ -74,10 +74,13 @@ const isMessage = ({ method, headers }: RequestInit): boolean =>
 export function requireReachable(server: URL, target: URL): void {
   if (target.origin === server.origin) return
   const isAllowed = isHere(target) ? isHere(server) : target.protocol === 'https:'
-  if (isAllowed && target.username === '' && target.password === '') return
+  if (isAllowed && !hasUser(target)) return
   const rule = 'must be `https`, and not on this machine'
   throw new OAuthAnswerError(`an address that the MCP server names for the sign-in ${rule}`)
 }
+
+/** Whether an address names a user or a password, which errors of `fetch` would show. */
+export const hasUser = ({ username, password }: URL): boolean => username !== '' || password !== ''
 
 const isHere = ({ hostname }: URL): boolean =>
   /^(127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|(.+\.)?localhost\.?)$/.test(hostname)

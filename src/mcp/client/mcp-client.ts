@@ -8,15 +8,16 @@ import type {
 import { delay } from '../../core/delay.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { wrongInput } from '../../core/error/wrong-input.ts'
-import { hasMethods, type OptionTable, option, readOptions } from '../../core/options.ts'
+import { hasMethods, nearest, type OptionTable, option, readOptions } from '../../core/options.ts'
 import { loadClient } from '../access/load-client.ts'
 import { serverOf } from '../access/mcp-oauth.ts'
-import { oauthFetch } from '../access/oauth-fetch.ts'
+import { hasUser, oauthFetch } from '../access/oauth-fetch.ts'
 import { isJsonObject } from './safe-schema.ts'
 import { shownBriefly } from './stranger-text.ts'
 
 /** A server that is started as a process, in the form that most programs use. */
 export interface McpCommand {
+  readonly type?: 'stdio'
   readonly command: string
   readonly args?: readonly string[]
   /** Beside a few harmless variables such as `PATH`, the server gets only these. */
@@ -183,11 +184,14 @@ async function startProcess(
 /** Refuses what is not the description of a server. */
 function checkConfig(server: unknown, of = 'mcpClient'): asserts server is McpServerConfig {
   const given = isJsonObject(server) ? server : {}
-  const { command, args = [], env = {}, cwd = '', url, headers = {}, type = 'http' } = given
+  const { command, args = [], env = {}, cwd = '', url, headers = {}, type } = given
   const refuse = (path: string, rule: string) => {
     throw wrongInput(of, path, rule)
   }
+  if (command !== undefined && url === undefined) refuseUnknown(given, PROCESS, refuse)
+  if (command === undefined && url !== undefined) refuseUnknown(given, ADDRESS, refuse)
   if (typeof command === 'string' && command !== '' && url === undefined) {
+    if (type !== undefined && type !== 'stdio') refuse('type', 'must be `stdio` beside `command`')
     if (!isList(args)) refuse('args', 'must be a list of texts')
     if (!isTexts(env)) refuse('env', 'must be an object of texts')
     if (typeof cwd !== 'string') refuse('cwd', 'must be the path of a folder')
@@ -196,10 +200,27 @@ function checkConfig(server: unknown, of = 'mcpClient'): asserts server is McpSe
   if (typeof url !== 'string' || !/^https?:$/.test(protocolOf(url)) || command !== undefined) {
     refuse('server', 'must be `{ command, args, env }` or `{ url, headers }`')
   }
+  if (typeof url === 'string' && hasUser(new URL(url))) {
+    refuse('url', 'must have no user and password: write them into `headers`')
+  }
   if (!isTexts(headers)) refuse('headers', 'must be an object of texts')
-  if (type !== 'http' && type !== 'streamable-http') {
+  if (type !== undefined && type !== 'http' && type !== 'streamable-http') {
     refuse('type', 'must be `http`: servers of other kinds cannot be reached')
   }
 }
+
+function refuseUnknown(
+  given: object,
+  names: readonly string[],
+  refuse: (path: string, rule: string) => void,
+): void {
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  const near = nearest(unknown, names)
+  refuse(unknown, near ? `is not known: use \`${near}\`` : `is not one of ${names.join(', ')}`)
+}
+
+const PROCESS = ['command', 'args', 'env', 'cwd', 'type']
+const ADDRESS = ['url', 'headers', 'type']
 
 const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '')

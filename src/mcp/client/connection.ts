@@ -9,7 +9,7 @@ import { asSignIn, isRefusal, refusalText } from '../access/sign-in.ts'
 import { endWithStreams } from './dead-streams.ts'
 import { isForgotten, SessionEndedError } from './fate.ts'
 import { Slots } from './slots.ts'
-import { shownBriefly } from './stranger-text.ts'
+import { shownName } from './stranger-text.ts'
 
 /** A connected client, or a function that opens one: only then can a lost connection be opened again. */
 export type ClientSource = Client | Open
@@ -17,11 +17,15 @@ export type ClientSource = Client | Open
 /** Opens a client, until the signal aborts. */
 type Open = (signal: AbortSignal) => Promise<Client>
 
-const isClient = hasMethods('callTool', 'request', 'close', 'getServerVersion')
+const isClient = hasMethods('callTool', 'request', 'close', 'getServerCapabilities')
 
 /** Refuses what is not a client. */
 export function requireClient(value: unknown): Client {
-  if (isClient(value)) return value as Client
+  if (isClient(value)) {
+    const client = value as Client
+    if (client.getServerCapabilities() !== undefined) return client
+    throw wrongInput('mcpTools', 'client', 'must be connected: `await client.connect(transport)`')
+  }
   const rule =
     'must be a connected client of `@modelcontextprotocol/client`, or a function that opens one'
   throw wrongInput('mcpTools', 'client', rule)
@@ -162,7 +166,7 @@ export class Connection {
   #use(client: Client): Client {
     this.#client = client
     const name = client.getServerVersion()?.name
-    if (typeof name === 'string') this.#name = `MCP server \`${shownBriefly(name, 60)}\``
+    if (typeof name === 'string') this.#name = `MCP server \`${shownName(name, 60)}\``
     const before = client.onclose
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is not an event target
     client.onclose = () => {

@@ -1,6 +1,5 @@
 import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { SpooledJsonArtifact } from '../../artifacts/spooled-json-artifact.ts'
-import { brief } from '../../core/error/cut-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { TrustTier } from '../../core/trust.ts'
 import type { Artifact } from '../../spool/artifact.ts'
@@ -128,7 +127,7 @@ function errorText(blocks: readonly unknown[]): string {
   const texts = blocks.flatMap((block) =>
     isJsonObject(block) && typeof block['text'] === 'string' ? [block['text']] : [],
   )
-  const text = brief(texts.join('\n'), MAX_ERROR)
+  const text = shownBriefly(texts.join('\n'), MAX_ERROR)
   return text === '' ? 'the server says so, and not why' : text
 }
 

@@ -1,5 +1,4 @@
 import { sha256Hex } from '#hash'
-import { brief } from '../../core/error/cut-text.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { canonicalStringify } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -75,7 +74,7 @@ function digestOf(definition: Readonly<Record<string, unknown>>): string {
   try {
     text = canonicalStringify(definition)
   } catch (error) {
-    throw new Error(`it cannot be read: ${brief(thrownText(error), 200)}`, { cause: error })
+    throw new Error(`it cannot be read: ${shownBriefly(thrownText(error), 200)}`, { cause: error })
   }
   if (text.length > MAX_DEFINITION) {
     throw new Error(`its definition has more than ${MAX_DEFINITION} characters`)

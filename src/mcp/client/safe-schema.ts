@@ -1,4 +1,3 @@
-import { brief } from '../../core/error/cut-text.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject, JsonValue } from '../../core/json/json.ts'
 import { normalizeJson } from '../../core/json/strict-json.ts'
@@ -40,7 +39,7 @@ function readSchema(given: unknown): JsonObject {
     const limits = { depth: MAX_DEPTH, chars: 4 * MAX_CHARS }
     schema = normalizeJson(given, { root: 'schema', code: 'E_INVALID_OUTPUT' }, limits)
   } catch (error) {
-    throw new Error(`its schema cannot be read: ${brief(thrownText(error), 200)}`, {
+    throw new Error(`its schema cannot be read: ${shownBriefly(thrownText(error), 200)}`, {
       cause: error,
     })
   }

@@ -164,10 +164,10 @@ const NO_ROOM = `the definitions of this server take more than ${MAX_OFFERED} ch
 /** The names in the options that the server does not have. */
 function missing(
   { only = [], effects = {}, prefix }: NamedTools,
-  listed: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): readonly McpProblem[] {
   const names = new Set([...only, ...Object.keys(effects)])
-  const wrong = [...names].filter((name) => !listed.has(name)).slice(0, MAX_PROBLEMS)
+  const wrong = [...names].filter((name) => !known.has(name)).slice(0, MAX_PROBLEMS)
   return wrong.map((name) => {
     const isPrefixed = prefix !== '' && name.startsWith(prefix)
     const wayOut = isPrefixed ? ': write names as the server does, without the prefix' : ''

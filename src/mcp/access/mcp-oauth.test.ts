@@ -40,7 +40,7 @@ async function agent(servers: Servers, oauth = oauthOf(servers), times = 1) {
     policy: 'open',
     executor: async ({ items, instructions, turnToolCalls }) => {
       seen.push(items, instructions)
-      const calls = Array.from({ length: times }, () => ({ tool: 'buy', args: {} }))
+      const calls = Array.from({ length: times }, (_, n) => ({ tool: 'buy', args: { n } }))
       return turnToolCalls.length > 0 ? { answer: 'Done.' } : { calls }
     },
   })
@@ -115,6 +115,49 @@ describe('a call that needs a sign-in', () => {
     const outcome = await resume(waiting)
     expect(outcome.toolCalls.map(({ settlement }) => settlement)).toEqual(['ok', 'ok'])
     expect(servers.log.calls).toBe(2)
+  })
+
+  it.each([0, 11])('opens twelve pages at once, and page %i can be used', async (at) => {
+    const servers = await started()
+    const { oauth, runner } = await agent(servers, oauthOf(servers), 12)
+    const waiting = await runner.run({ message: 'Buy.' })
+    expect(waiting.gates).toHaveLength(12)
+    await oauth.finish(await servers.visit(waiting.gates[at]?.url ?? ''))
+    expect((await oauth.tokens())?.access_token).toContain(CANARY)
+  })
+
+  it('keeps the sign-ins of two providers on one slow storage', async () => {
+    const servers = await started()
+    const kept = new Map<string, string>()
+    const slowly = async <T>(work: () => T) => {
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      return work()
+    }
+    const storage = {
+      get: (key: string) => slowly(() => kept.get(key)),
+      set: (key: string, value: string) => slowly(() => kept.set(key, value)),
+      delete: (key: string) => slowly(() => kept.delete(key)),
+    }
+    const made = () => mcpOAuth({ url: servers.url, redirectUrl, storage })
+    const [a, b] = [await agent(servers, made()), await agent(servers, made())]
+    const waiting = await Promise.all([
+      a.runner.run({ message: 'Buy.' }),
+      b.runner.run({ message: 'Buy.' }),
+    ])
+    for (const { gates } of waiting) await made().finish(await servers.visit(gates[0]?.url ?? ''))
+    expect(servers.log.tokens).toEqual(['authorization_code', 'authorization_code'])
+  })
+
+  it('refreshes once for two clients of one provider', async () => {
+    const servers = await started()
+    const oauth = oauthOf(servers)
+    const [a, b] = [await agent(servers, oauth), await agent(servers, oauth)]
+    const waiting = await a.runner.run({ message: 'Buy.' })
+    await oauth.finish(await servers.visit(waiting.gates[0]?.url ?? ''))
+    servers.expire()
+    const outcomes = await Promise.all([a.resume(waiting), b.runner.run({ message: 'Buy.' })])
+    expect(outcomes.map(({ toolCalls }) => toolCalls[0]?.settlement)).toEqual(['ok', 'ok'])
+    expect(servers.log.tokens).toEqual(['authorization_code', 'refresh_token'])
   })
 
   it('keeps the verifier of its own page when two sign-ins start at once', async () => {

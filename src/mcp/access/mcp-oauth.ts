@@ -21,7 +21,7 @@ import {
 import { pageUrl } from '../../core/page-url.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { hasUser, requireReachable } from './oauth-fetch.ts'
-import { KeptValues, type McpOAuthStorage, OpenSignIns } from './open-sign-ins.ts'
+import { KeptValues, MAX_OPEN, type McpOAuthStorage, OpenSignIns } from './open-sign-ins.ts'
 import { refusalText, signInFailed, signInRequired } from './sign-in.ts'
 
 /** A client that you registered with an authorization server yourself. */
@@ -96,8 +96,6 @@ const OPTIONS = {
 
 /** The largest description of an authorization server that is kept. */
 const MAX_DISCOVERY = 64 * 1024
-/** How many sign-ins may be on their way to their page at once. */
-const MAX_STARTED = 8
 
 /** The servers that providers were made for. */
 const servers = new WeakMap<object, string>()
@@ -192,7 +190,7 @@ function startOf(server: URL, signIns: OpenSignIns) {
     state: () => toHex(globalThis.crypto.getRandomValues(new Uint8Array(32))),
     saveCodeVerifier: (verifier: string) => {
       verifiers.unshift(verifier)
-      verifiers.length = Math.min(verifiers.length, MAX_STARTED)
+      verifiers.length = Math.min(verifiers.length, MAX_OPEN)
     },
     codeVerifier: () => {
       throw signInFailed('a sign-in ends with `finish`')
@@ -202,7 +200,7 @@ function startOf(server: URL, signIns: OpenSignIns) {
         throw signInFailed(`the authorization server describes itself at too great a length`)
       }
       discoveries.unshift(found)
-      discoveries.length = Math.min(discoveries.length, MAX_STARTED)
+      discoveries.length = Math.min(discoveries.length, MAX_OPEN)
     },
     // Asked anew each time, since a server may change its authorization server.
     discoveryState: () => undefined,

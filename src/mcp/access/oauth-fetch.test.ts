@@ -22,6 +22,19 @@ describe('oauthFetch', () => {
     'https://localhost/token',
     'https://me:word@login.example/token',
     'https://admin.localhost./token',
+    'https://[::ffff:127.0.0.1]/token',
+    'https://[::ffff:0:0]/token',
+    'https://[::127.0.0.1]/token',
+    'https://[64:ff9b::127.0.0.1]/token',
+    'https://0.0.0.1/token',
+    'https://[::ffff:10.0.0.1]/token',
+    'https://10.0.0.1/token',
+    'https://172.31.0.1/token',
+    'https://192.168.1.1/token',
+    'https://169.254.169.254/token',
+    'https://100.127.0.1/token',
+    'https://[fd00::1]/token',
+    'https://[febf::1]/token',
   ])('does not let a server choose this address: %s', async (address) => {
     const { fetch, asked } = client('https://shop.example/mcp')
     await expect(fetch(address, JSON_ONLY)).rejects.toThrow('must be `https`')
@@ -32,6 +45,11 @@ describe('oauthFetch', () => {
     ['https://shop.example/mcp', 'https://login.example/token'],
     ['http://shop.internal/mcp', 'http://shop.internal/.well-known/x'],
     ['http://127.0.0.1:1/mcp', 'http://localhost:2/token'],
+    ['https://shop.example/mcp', 'https://172.32.0.1/token'],
+    ['https://shop.example/mcp', 'https://100.128.0.1/token'],
+    ['https://shop.example/mcp', 'https://[2001:db8::1]/token'],
+    ['https://10.0.0.1/mcp', 'https://192.168.0.2/token'],
+    ['http://127.0.0.1:1/mcp', 'https://10.0.0.1/token'],
   ])('lets the server %s choose %s', async (server, address) => {
     const { fetch, asked } = client(server)
     expect((await fetch(address, JSON_ONLY)).status).toBe(200)

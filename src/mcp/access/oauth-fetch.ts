@@ -1,3 +1,4 @@
+import { addressKind } from './address-kind.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { followRedirects, onlyOrigin, RedirectRefusedError } from './follow-redirects.ts'
 import { codeIn } from './sign-in.ts'
@@ -21,6 +22,18 @@ interface Answer {
   readonly text: string | null
 }
 
+/** How long the answer to a refresh serves others with the same token. */
+const KEPT_MS = 5_000
+
+const allRefreshes = new WeakMap<object, Map<string, Promise<Answer>>>()
+
+/** A refresh token often counts once: all clients of a provider share one refresh. */
+function refreshesOf(provider: object): Map<string, Promise<Answer>> {
+  const refreshes = allRefreshes.get(provider) ?? new Map<string, Promise<Answer>>()
+  allRefreshes.set(provider, refreshes)
+  return refreshes
+}
+
 /**
  * The `fetch` of a client of one server. The server decides which authorization server is asked, so those requests are
  * held to more: where they go, what they carry, and what of the answer the SDK sees. It puts answers into errors and warnings.
@@ -29,6 +42,7 @@ export function oauthFetch(
   server: URL,
   headers: Readonly<Record<string, string>>,
   fetch: typeof globalThis.fetch,
+  provider: object = {},
 ): typeof globalThis.fetch {
   const messages = boundedFetch(followRedirects(fetch, onlyOrigin(server)))
   const limits = { bytes: MAX_BYTES, streamed: false }
@@ -38,7 +52,7 @@ export function oauthFetch(
   )
   // A code, a token or a secret goes to the address that was checked, and to no other origin.
   const writes = (target: URL) => boundedFetch(followRedirects(fetch, onlyOrigin(target)), limits)
-  const refreshes = new Map<string, Promise<Answer>>()
+  const refreshes = refreshesOf(provider)
   const ask = async (target: URL, init: RequestInit): Promise<Answer> => {
     const signal = init.signal ?? AbortSignal.timeout(ANSWER_MS)
     const sent = { ...init, signal, headers: carried(server, target, init, headers) }
@@ -52,13 +66,21 @@ export function oauthFetch(
     requireReachable(server, target)
     const key = refreshOf(target, init)
     if (key === undefined) return responseOf(await ask(target, init))
-    // A refresh token often counts once: calls at the same time share one refresh.
-    const refresh = refreshes.get(key) ?? ask(target, init)
+    const known = refreshes.get(key)
+    if (known !== undefined) return responseOf(await known)
+    const refresh = ask(target, init)
     refreshes.set(key, refresh)
+    const forget = () => refreshes.delete(key)
     try {
-      return responseOf(await refresh)
-    } finally {
-      refreshes.delete(key)
+      const answer = await refresh
+      if (answer.init.status >= 400) forget()
+      // Another client may have read the old token just before the new one was stored.
+      const timer = setTimeout(forget, KEPT_MS)
+      ;(timer as { unref?: () => void }).unref?.()
+      return responseOf(answer)
+    } catch (error) {
+      forget()
+      throw error
     }
   }
 }
@@ -68,22 +90,22 @@ const isMessage = ({ method, headers }: RequestInit): boolean =>
   method === 'DELETE' || new Headers(headers).get('accept')?.includes('text/event-stream') === true
 
 /**
- * Refuses an address that a server must not choose: only `https`, and this machine only from this machine. The origin of
- * the server itself is what the application chose.
+ * Refuses an address that a server must not choose: only `https`, this machine only from this machine, and a private
+ * address only from there or from one. The origin of the server itself is what the application chose.
  */
 export function requireReachable(server: URL, target: URL): void {
   if (target.origin === server.origin) return
-  const isAllowed = isHere(target) ? isHere(server) : target.protocol === 'https:'
-  if (isAllowed && !hasUser(target)) return
-  const rule = 'must be `https`, and not on this machine'
+  const from = addressKind(server)
+  const to = addressKind(target)
+  const isNear = to === 'here' ? from === 'here' : to === 'elsewhere' || from !== 'elsewhere'
+  const isSafe = to === 'here' || target.protocol === 'https:'
+  if (isNear && isSafe && !hasUser(target)) return
+  const rule = 'must be `https`, and not on this machine or a private address'
   throw new OAuthAnswerError(`an address that the MCP server names for the sign-in ${rule}`)
 }
 
 /** Whether an address names a user or a password, which errors of `fetch` would show. */
 export const hasUser = ({ username, password }: URL): boolean => username !== '' || password !== ''
-
-const isHere = ({ hostname }: URL): boolean =>
-  /^(127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|(.+\.)?localhost\.?)$/.test(hostname)
 
 /** The headers of a request; those that the application meant for the server stay with the server. */
 function carried(

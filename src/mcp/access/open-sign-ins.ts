@@ -46,11 +46,14 @@ export interface OpenSignIn {
   readonly scope?: string
 }
 
-const NAME = 'sign-ins'
-/** Calls at the same time ask at the same time. An older page stops working. */
-const MAX_OPEN = 8
+const NAMES = 'sign-ins'
+/** How many sign-ins may be open at once. An older page stops working. */
+export const MAX_OPEN = 64
 
-/** The sign-ins that were asked for and not finished. */
+/**
+ * The sign-ins that were asked for and not finished. Each has a key of its own, so that no other process can overwrite it;
+ * the list of their states only says which to drop.
+ */
 export class OpenSignIns {
   readonly #kept: KeptValues
   #last: Promise<unknown> = Promise.resolve()
@@ -61,24 +64,31 @@ export class OpenSignIns {
 
   async add(signIn: OpenSignIn): Promise<void> {
     await this.#alone(async () => {
-      await this.#kept.set(NAME, [signIn, ...(await this.#read())].slice(0, MAX_OPEN))
+      await this.#kept.set(nameOf(signIn.state), signIn)
+      const states = [signIn.state, ...(await this.#states())]
+      for (const old of states.slice(MAX_OPEN)) await this.#kept.delete(nameOf(old))
+      await this.#kept.set(NAMES, states.slice(0, MAX_OPEN))
     })
   }
 
   /** The sign-in of this state, once. */
   async take(state: string): Promise<OpenSignIn | undefined> {
     return this.#alone(async () => {
-      const open = await this.#read()
-      const found = open.find((each) => each.state === state)
-      const left = open.filter((each) => each !== found)
-      if (found !== undefined) await this.#kept.set(NAME, left)
-      return found
+      const found = await this.#kept.get(nameOf(state))
+      if (found === undefined) return undefined
+      await this.#kept.delete(nameOf(state))
+      const states = await this.#states()
+      await this.#kept.set(
+        NAMES,
+        states.filter((each) => each !== state),
+      )
+      return found as OpenSignIn
     })
   }
 
-  async #read(): Promise<readonly OpenSignIn[]> {
-    const open = await this.#kept.get(NAME)
-    return Array.isArray(open) ? (open as OpenSignIn[]) : []
+  async #states(): Promise<readonly string[]> {
+    const states = await this.#kept.get(NAMES)
+    return Array.isArray(states) ? states.map(String) : []
   }
 
   /** One change after the other: a change reads what the one before wrote. */
@@ -88,3 +98,6 @@ export class OpenSignIns {
     return next
   }
 }
+
+/** A callback may bring any text as its state: the storage sees only its digest. */
+const nameOf = (state: string) => `sign-in-${sha256Hex(state).slice(0, 32)}`

@@ -83,7 +83,7 @@ export function mcpClient(
       const { url, headers = {} } = server
       const requestInit = { headers: { ...headers } }
       const address = new URL(url)
-      const fetch = oauthFetch(address, headers, globalThis.fetch)
+      const fetch = oauthFetch(address, headers, globalThis.fetch, authProvider)
       const settings = { requestInit, fetch, ...(authProvider && { authProvider }) }
       const transport = new HttpTransport(address, settings)
       endSessionOnClose(transport)

@@ -15,6 +15,8 @@ export interface HostileServer {
   readonly text?: string
   /** Part of the message of the gate that the call must open. */
   readonly gate?: string
+  /** Whether it can happen before protocol 2026-07-28 only. */
+  readonly isOld?: boolean
 }
 
 const ESC = '\u001b'

@@ -2,8 +2,14 @@ import { HIDDEN, HOSTILE_LISTS, type HostileServer, text } from './hostile-lists
 import { SILENT, serverWith, toolNamed, WireServer } from './wire-server.ts'
 
 const answering = (result: unknown) => serverWith([toolNamed('t')], () => result)
+/** Asks while the call is open, or since 2026-07-28 as its result. */
 const asking = (params: object) =>
-  serverWith([toolNamed('t')], async (_, connection) => {
+  serverWith([toolNamed('t')], async (message, connection) => {
+    const meta = message.params?.['_meta'] as Readonly<Record<string, unknown>> | undefined
+    if (meta?.['io.modelcontextprotocol/protocolVersion'] === '2026-07-28') {
+      const q = { method: 'elicitation/create', params }
+      return { resultType: 'input_required', inputRequests: { q } }
+    }
     connection.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params })
     return SILENT
   })
@@ -153,6 +159,7 @@ export const HOSTILE: readonly HostileServer[] = [
       elicitationId: 'e',
     }),
     call: 'in-doubt',
+    isOld: true,
   },
   {
     name: 'a page on a private address',

@@ -1,4 +1,9 @@
-import { Client, type ClientOptions, type Transport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 
 /** A message as it is on the wire: what a server sends may be anything. */
 export interface WireMessage {
@@ -49,6 +54,44 @@ export class WireServer {
     return client
   }
 
+  /** Opens a client of protocol 2026-07-28 over HTTP, without a socket. */
+  readonly openHttp = async (): Promise<Client> => {
+    this.opened += 1
+    const modern = { versionNegotiation: { mode: 'auto' } } as const
+    const client = new Client({ name: 'test', version: '1' }, { ...OFFERS, ...modern })
+    const url = new URL('http://here/mcp')
+    await client.connect(new StreamableHTTPClientTransport(url, { fetch: this.#fetch }))
+    return client
+  }
+
+  /** Answers with a stream of what is sent, up to the answer. */
+  readonly #fetch = async (_: string | URL, init: RequestInit = {}): Promise<Response> => {
+    if (init.method !== 'POST') return new Response(null, { status: 405 })
+    const message = JSON.parse(init.body as string) as WireMessage
+    this.received.push(message)
+    if (message.id === undefined) return new Response(null, { status: 202 })
+    const body = await new Promise<string>((resolve, reject) => {
+      let events = ''
+      init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error))
+      const kill = () => reject(new TypeError('terminated'))
+      const send = (sent: unknown) => {
+        events += `event: message\ndata: ${JSON.stringify(modernised(sent))}\n\n`
+        if ((sent as WireMessage).id === message.id) queueMicrotask(() => resolve(events))
+      }
+      if (message.method === 'server/discover') {
+        send({ jsonrpc: '2.0', id: message.id, result: this.#discovery(message) })
+      } else void this.#answer(message, { send, kill })
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  }
+
+  #discovery(message: WireMessage): object {
+    const first = this.handlers['initialize']?.(message, { send: () => {}, kill: () => {} })
+    const { capabilities, serverInfo } = first as { capabilities: object; serverInfo: object }
+    const meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+    return { supportedVersions: ['2026-07-28'], capabilities, _meta: meta }
+  }
+
   #transport(): Transport {
     const transport: Transport = {
       start: async () => undefined,
@@ -79,10 +122,24 @@ export class WireServer {
       const result = await handler(message, connection)
       if (result !== SILENT) connection.send({ jsonrpc: '2.0', id, result })
     } catch (error) {
-      const { code = -32_000, message: text } = error as { code?: number; message: string }
-      connection.send({ jsonrpc: '2.0', id, error: { code, message: text } })
+      const { code = -32_000, message: text, data } = error as WireError
+      connection.send({ jsonrpc: '2.0', id, error: { code, message: text, data } })
     }
   }
+}
+
+interface WireError {
+  readonly code?: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/** A message with what protocol 2026-07-28 wants of a result. */
+function modernised(message: unknown): unknown {
+  const { result, ...others } = message as WireMessage
+  if (typeof result !== 'object' || result === null) return message
+  const parts = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result }
+  return { ...others, result: parts }
 }
 
 /** What a handler returns that has answered by itself, or never will. */

@@ -9,6 +9,11 @@ import { mcpTools } from './mcp-tools.ts'
 const SECRET = 'canary-7d1f'
 const MAX_PROMPT = 60_000
 
+/** Every row on protocol 2025-11-25, and on 2026-07-28 over HTTP what does not belong to the older one. */
+const rows = (['wire', 'HTTP'] as const).flatMap((over) =>
+  HOSTILE.filter(({ isOld }) => over === 'wire' || isOld !== true).map((row) => ({ ...row, over })),
+)
+
 /** What a call gave, as text. */
 async function shown(results: unknown): Promise<string> {
   const list: readonly unknown[] = Array.isArray(results) ? results : [results]
@@ -24,15 +29,17 @@ describe('a hostile server', () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(40)
   })
 
-  it.each(HOSTILE)('does no harm: $name', async (row) => {
+  it.each(rows)('does no harm over $over: $name', async ({ over, ...row }) => {
     const { server, options = {}, args = {} } = row
+    const open = over === 'HTTP' ? server.openHttp : () => server.open()
+    server.received.length = 0
     const began = performance.now()
     if (row.refused !== undefined) {
-      await expect(mcpTools(server.open, options)).rejects.toThrow(row.refused)
+      await expect(mcpTools(open, options)).rejects.toThrow(row.refused)
       expect(performance.now() - began).toBeLessThan(5_000)
       return
     }
-    const tools = await mcpTools(server.open, options)
+    const tools = await mcpTools(open, options)
     if (row.problem !== undefined) {
       const found = tools.problems.map(({ tool, problem }) => `${tool}: ${problem}`).join('\n')
       expect(found).toContain(row.problem)

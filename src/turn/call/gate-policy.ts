@@ -18,14 +18,19 @@ import type { RunStep } from './step.ts'
  * changes, the decision no longer holds.
  */
 export function gateDigest(tool: Tool, args: JsonObject): string {
-  const { name, description, jsonSchema, effect = null } = tool
-  return sha256Hex(canonicalStringify({ tool: { name, description, jsonSchema, effect }, args }))
+  return sha256Hex(canonicalStringify({ tool: definitionOf(tool), args }))
 }
 
 /** The digest of a tool's definition: a standing approval holds for this one only. */
 export function definitionDigest(tool: Tool): string {
-  const { name, description, jsonSchema, effect = null } = tool
-  return sha256Hex(canonicalStringify({ name, description, jsonSchema, effect }))
+  return sha256Hex(canonicalStringify(definitionOf(tool)))
+}
+
+/** What a decision about a tool is bound to. For the tool of an MCP server, also to all that the server says about it. */
+function definitionOf(tool: Tool): JsonObject {
+  const { name, description, jsonSchema, effect = null, meta } = tool
+  const { mcp } = meta
+  return { name, description, jsonSchema, effect, ...(mcp !== undefined && { mcp }) }
 }
 
 /** Whether what the conversation has seen makes a call of this tool wait, whatever else does. */
@@ -91,8 +96,7 @@ export function questionDigest(
   of: Tool,
   { args = {}, message = '', schema, url }: Pick<Gate, 'args' | 'message' | 'schema' | 'url'>,
 ): string {
-  const { name, description, jsonSchema, effect = null } = of
-  const tool = { name, description, jsonSchema, effect }
+  const tool = definitionOf(of)
   const asked = { message, schema: schema ?? null, url: url ?? null }
   return sha256Hex(canonicalStringify({ tool, args, asked }))
 }

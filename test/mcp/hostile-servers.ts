@@ -46,6 +46,19 @@ export const HOSTILE: readonly HostileServer[] = [
     text: 'the bytes are not that',
   },
   {
+    name: 'a blob that is another thing',
+    server: answering({
+      content: [
+        {
+          type: 'resource',
+          resource: { uri: 'a://b', mimeType: 'application/pdf', blob: btoa('MZ\x90') },
+        },
+      ],
+    }),
+    call: 'ok',
+    text: 'the bytes are not that',
+  },
+  {
     name: 'a sound that is an archive',
     server: answering({
       content: [{ type: 'audio', data: btoa('PK\x03\x04'), mimeType: 'audio/x-strange' }],

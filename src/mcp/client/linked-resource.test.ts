@@ -132,6 +132,21 @@ describe('a link to a resource', () => {
     expect(textOf(outcome.toolCalls[1])).toContain('more than 16777216 characters')
   })
 
+  it('is asked for once when the server wants a sign-in first', async () => {
+    const server = linking()
+    let times = 0
+    const readResource = () => {
+      times += 1
+      return Promise.reject(Object.assign(new Error('no'), { name: 'UnauthorizedError' }))
+    }
+    const open = async () => Object.assign(await server.open(), { readResource })
+    const resources = new LinkedResources(new Connection(open, 8, () => undefined))
+    const link = new SpooledLink(await memorySpool().write(linkText(LINK)))
+    const reading = resources.open(link, new AbortController().signal)
+    await expect(reading).rejects.toMatchObject({ code: 'E_MCP_SIGN_IN' })
+    expect(times).toBe(1)
+  })
+
   it('is read anew when there was no room to keep it', async () => {
     const server = linking()
     const connection = new Connection(

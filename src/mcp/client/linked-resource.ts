@@ -2,6 +2,7 @@ import { SpooledArtifact } from '../../artifacts/spooled-artifact.ts'
 import { SpooledLink } from '../../artifacts/spooled-link.ts'
 import type { Artifact } from '../../spool/artifact.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
+import { asSignIn } from '../access/sign-in.ts'
 import { type Connection, failureText } from './connection.ts'
 import { fateOf } from './fate.ts'
 import { isJsonObject } from './safe-schema.ts'
@@ -111,6 +112,9 @@ export class LinkedResources {
         )
       } catch (error) {
         signal.throwIfAborted()
+        // Only a person can help; each further try would open another page.
+        const signIn = asSignIn(error)
+        if (signIn !== undefined) throw signIn
         const fate = fateOf(error)
         if (fate === 'lost' || fate === 'not-sent') this.#connection.lost(client)
         if (fate === 'answered' || fate === 'unreadable' || tries === TRIES) {

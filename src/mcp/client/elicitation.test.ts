@@ -196,7 +196,8 @@ describe('a question of a server, older protocols', () => {
     answers.pop()?.('Nothing was booked.')
     const [call] = (await going).toolCalls
     expect(call?.settlement).toBe('ok')
-    expect(await (call?.results as SpooledArtifact).asString()).toBe('"Nothing was booked."')
+    const said = call?.results as SpooledArtifact | undefined
+    expect(await said?.asString()).toBe('"Nothing was booked."')
     await tools.close()
   })
 
@@ -210,8 +211,9 @@ describe('a question of a server, older protocols', () => {
       tools: again,
       store,
     })
-    const [{ gate = '' } = {}] = resume.decisions
-    const decisions = [{ gate, decidedBy: 'ada', approve: false as const }]
+    const decisions = resume.decisions.map(({ gate }) => {
+      return { gate, decidedBy: 'ada', approve: false as const }
+    })
     const outcome = await runner.resume({ ...resume, decisions })
     expect(outcome.toolCalls[0]?.settlement).toBe('in-doubt')
     await again.close()

@@ -148,7 +148,7 @@ describe('mcpTools', () => {
 
   it('passes the last progress on, however fast it comes', async () => {
     const server = serverWith([toolNamed('t')], ({ params }, connection) => {
-      const { progressToken } = params?.['_meta'] as { readonly progressToken?: number }
+      const { progressToken } = (params?.['_meta'] ?? {}) as { readonly progressToken?: number }
       for (const progress of [1, 2, 3, 4]) {
         const update = { progressToken, progress, total: 4 }
         connection.send({ jsonrpc: '2.0', method: 'notifications/progress', params: update })

@@ -38,6 +38,8 @@ export function agentTool(name: string, runner: TurnRunner, policy: ApprovalPoli
     description: `Asks the agent \`${name}\`, which answers in text.`,
     inputSchema: INPUT,
     effect: 'write',
+    // None: the runner of the agent limits its turn.
+    timeoutMs: Number.MAX_SAFE_INTEGER,
     handler: ({ message, conversation }, ctx) =>
       askAgent(runner, policy, message, conversation, ctx),
   })
@@ -67,7 +69,10 @@ async function askAgent(
     const decisions = [{ gate: gate.id, decidedBy: policy.decidedBy, approve: false }]
     outcome = await runner.resume({ conversation: gate.conversation, decisions, signal })
   }
-  if (outcome.status !== 'completed') throw new Error(outcome.reason.message)
+  if (outcome.status !== 'completed') {
+    const { conversation: id, reason } = outcome
+    throw new Error(`${reason.message} To continue, pass \`conversation\`: \`${id}\`.`)
+  }
   return { answer: outcome.text, conversation: outcome.conversation }
 }
 

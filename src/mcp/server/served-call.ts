@@ -69,6 +69,8 @@ export class ServedCalls {
       store,
       spool,
       tools: () => scope.tools(),
+      // Each tool limits its calls.
+      limits: { timeMs: Number.POSITIVE_INFINITY },
       ...(telemetry && { telemetry: { turn } }),
       executor: async ({ conversation, turnToolCalls }) => {
         const call = this.#served.get(conversation)?.call

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { clientOf, plain, textOf } from '../../../test/mcp/serving.ts'
+import { answered, asked, clientOf, plain, textOf } from '../../../test/mcp/serving.ts'
 import { byHand } from '../../../test/turn-samples.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
@@ -58,5 +58,27 @@ describe('the turn of an agent', () => {
     const [known] = await store.conversations()
     expect(result.isError).toBe(true)
     expect(textOf(result)).toContain(known?.id)
+  })
+})
+
+const ran: string[] = []
+afterEach(() => void ran.splice(0))
+
+const pay = plain('pay', () => void ran.push('paid'), { effect: 'write', approval: true })
+const YES = { action: 'accept', content: { approve: true } }
+
+describe('an approval inside an agent', () => {
+  const script: Script = [[{ call: 'pay' }], [{ text: 'Done.' }]]
+
+  it('is not given on a server that takes no approvals any more', async () => {
+    const store = memoryStore()
+    const before = await serving(script, { tools: [pay] }, { store, approvals: 'client' })
+    const question = await asked(before.client, 'agent', { message: 'Go.' })
+    const server = mcpServer({ tools: [], agents: { agent: before.runner }, store })
+    const after = await clientOf(server)
+    open.push(server, after)
+    const result = await answered(after, 'agent', question, YES, { message: 'Go.' })
+    expect(result.structuredContent).toMatchObject({ answer: 'Done.' })
+    expect([ran, await before.store.openGates()]).toEqual([[], []])
   })
 })

@@ -114,12 +114,14 @@ interface AgentState {
 
 function answer(
   runner: TurnRunner,
-  { decidedBy }: ApprovalPolicy,
+  { approvals, decidedBy }: ApprovalPolicy,
   { value, done, state }: GivenInput,
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
   const { gate, conversation, approval } = state as unknown as AgentState
-  const approve = (value as { readonly approve?: unknown } | undefined)?.approve === true
+  const isYes = (value as { readonly approve?: unknown } | undefined)?.approve === true
+  // The server that asked may have had other rules.
+  const approve = isYes && approvals === 'client'
   const decision = approval
     ? { gate, decidedBy, approve }
     : done === true

@@ -7,10 +7,10 @@ import { checksum } from '../../core/checksum.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
+import type { Gate } from '../../store/gate.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
-import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import type { ApprovalPolicy } from './agent-tool.ts'
@@ -104,6 +104,8 @@ export class ServedCalls {
     }
     const gate = await this.#scope.store.gate(conversation, state.gate)
     if (gate?.state !== 'pending') return failure('This question has been answered already.')
+    // The server that asked may have had other rules.
+    if (elicitationOf(gate, this.#scope) === undefined) return this.#deny(gate, NOT_ALLOWED)
     const { inputResponses = {}, signal } = caller.ctx.mcpReq
     const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
@@ -132,9 +134,9 @@ export class ServedCalls {
     const [gate] = gates
     if (outcome.status === 'suspended' && gate !== undefined) {
       const request = elicitationOf(gate, this.#scope)
-      if (request === undefined) return this.#deny(outcome, gate.id, NOT_ALLOWED)
+      if (request === undefined) return this.#deny(gate, NOT_ALLOWED)
       // The SDK then answers with the error that the protocol has for it.
-      if (!canAnswer(request, caller.capabilities)) await this.#deny(outcome, gate.id, CANNOT_ASK)
+      if (!canAnswer(request, caller.capabilities)) await this.#deny(gate, CANNOT_ASK)
       const state = { conversation, gate: gate.id, call: checksum(call.tool, call.args) }
       const requestState = await signState(this.#scope.store, state)
       return { resultType: 'input_required', inputRequests: { [gate.id]: request }, requestState }
@@ -145,13 +147,9 @@ export class ServedCalls {
   }
 
   /** Ends a call whose gate no client may answer. */
-  async #deny(
-    { conversation }: TurnOutcome,
-    gate: string,
-    reason: string,
-  ): Promise<CallToolResult> {
+  async #deny({ id, conversation }: Gate, reason: string): Promise<CallToolResult> {
     const { decidedBy } = this.#scope
-    const decisions = [{ gate, decidedBy, approve: false as const, reason }]
+    const decisions = [{ gate: id, decidedBy, approve: false as const, reason }]
     await this.#runner.resume({ conversation, decisions })
     return failure(reason)
   }

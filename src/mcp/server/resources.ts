@@ -44,7 +44,9 @@ export async function readResult(place: ResultPlace, uri: string) {
   const meta = { uri, _meta: { 'bobbin-adk/size': size, ...next } }
   if (Media.isMedia(result)) return { ...meta, mimeType: result.mimeType, blob: base64(part.bytes) }
   const mimeType = (result as Artifact).kind === 'json' ? 'application/json' : 'text/plain'
-  return { ...meta, mimeType, text: new TextDecoder().decode(part.bytes) }
+  // A byte order mark is a part of the text like any other.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(part.bytes)
+  return { ...meta, mimeType, text }
 }
 
 type RangeReader = Pick<SpoolReader, 'read' | 'byteLength'>

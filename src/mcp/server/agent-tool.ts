@@ -2,14 +2,20 @@ import { brief } from '../../core/error/cut-text.ts'
 import type { Gate } from '../../store/gate.ts'
 import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
 import { Tool } from '../../tools/tool.ts'
-import type { GivenInput, ToolContext, ToolOutput } from '../../tools/tool-context.ts'
+import type { GivenInput, ToolOutput } from '../../tools/tool-context.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnRunner } from '../../turn/turn-runner.ts'
+import type { RunningCalls } from './running-calls.ts'
 
 /** What a client may decide, and in whose name. */
 export interface ApprovalPolicy {
   readonly approvals: 'client' | undefined
   readonly decidedBy: string
+}
+
+/** How agents are served. */
+interface AgentScope extends ApprovalPolicy {
+  readonly running: RunningCalls
 }
 
 const INPUT = {
@@ -32,7 +38,7 @@ const INPUT = {
 const OWN_ID = /^mcp-agent-[0-9a-f-]{36}$/
 
 /** An agent as a tool: each call is a turn of its runner, and its gates are questions of the call. */
-export function agentTool(name: string, runner: TurnRunner, policy: ApprovalPolicy): Tool {
+export function agentTool(name: string, runner: TurnRunner, scope: AgentScope): Tool {
   return new Tool({
     name,
     description: `Asks the agent \`${name}\`, which answers in text.`,
@@ -40,9 +46,18 @@ export function agentTool(name: string, runner: TurnRunner, policy: ApprovalPoli
     effect: 'write',
     // None: the runner of the agent limits its turn.
     timeoutMs: Number.MAX_SAFE_INTEGER,
+    // Its turn may end after the call around it, which does not wait.
     handler: ({ message, conversation }, ctx) =>
-      askAgent(runner, policy, message, conversation, ctx),
+      scope.running.run(ctx.signal, (signal) =>
+        askAgent(runner, scope, message, conversation, { input: ctx.input, signal }),
+      ),
   })
+}
+
+/** What an attempt at a call gives to its handler. */
+interface AgentAttempt {
+  readonly input: GivenInput | undefined
+  readonly signal: AbortSignal
 }
 
 async function askAgent(
@@ -50,17 +65,16 @@ async function askAgent(
   policy: ApprovalPolicy,
   message: string,
   given: string | undefined,
-  ctx: ToolContext,
+  { input, signal }: AgentAttempt,
 ): Promise<ToolOutput> {
   if (given !== undefined && !OWN_ID.test(given)) {
     throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
   }
-  const { signal } = ctx
   const conversation = given ?? `mcp-agent-${crypto.randomUUID()}`
   let outcome: TurnOutcome =
-    ctx.input === undefined
+    input === undefined
       ? await runner.run({ message, conversation, signal })
-      : await answer(runner, policy, ctx.input, signal)
+      : await answer(runner, policy, input, signal)
   while (outcome.status === 'suspended') {
     const [gate] = outcome.gates
     if (gate === undefined) break

@@ -23,6 +23,84 @@ async function connected(server: McpServer): Promise<Client> {
   return client
 }
 
+/** A store that takes its time, as disks do, and what it has stored. */
+function slowStore() {
+  const store = memoryStore()
+  const append: Store['append'] = async (...given) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return store.append(...given)
+  }
+  const kinds = async () => {
+    const { entries } = await store.find({})
+    return entries.map(({ entry: { kind, data } }) =>
+      kind === 'settlement' ? data['settlement'] : kind,
+    )
+  }
+  return { store: { ...store, append }, kinds }
+}
+
+/** A write that ends when it is aborted. */
+function hanging() {
+  const begun = byHand()
+  const hang = plain(
+    'hang',
+    (_, { signal }) => {
+      begun.resolve()
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', reject))
+    },
+    { effect: 'write' },
+  )
+  return { hang, begun: begun.promise }
+}
+
+describe('a call that runs when its server is closed', () => {
+  it.each(['modern', 'legacy', 'stdio'])('is stored to its end: %s', async (how) => {
+    const { store, kinds } = slowStore()
+    const { hang, begun } = hanging()
+    const server = mcpServer({ tools: [hang], store })
+    const mode = how === 'modern' ? 'auto' : 'legacy'
+    const client = await (how === 'stdio'
+      ? connected(server)
+      : clientOf(server, { versionNegotiation: { mode } }))
+    open.push(client)
+    client.callTool({ name: 'hang' }).catch(() => undefined)
+    await begun
+    await server.close()
+    const stored = await kinds()
+    expect(stored).toContain('in-doubt')
+    expect(stored.at(-1)).toBe('turn-end')
+  })
+
+  it('is stored to its end inside an agent too', async () => {
+    const { store, kinds } = slowStore()
+    const { hang, begun } = hanging()
+    const agent = new TurnRunner({
+      model: scriptedModel([[{ call: 'hang' }]]),
+      tools: [hang],
+      store,
+    })
+    const server = mcpServer({ tools: [], agents: { agent } })
+    const client = await clientOf(server)
+    open.push(client)
+    client.callTool({ name: 'agent', arguments: { message: 'Go.' } }).catch(() => undefined)
+    await begun
+    await server.close()
+    const stored = await kinds()
+    expect(stored).toContain('in-doubt')
+    expect(stored.at(-1)).toBe('turn-end')
+  })
+
+  it('does not run after that', async () => {
+    const ran: string[] = []
+    const server = mcpServer({ tools: [plain('late', () => void ran.push('ran'))] })
+    const client = await clientOf(server)
+    open.push(client)
+    await server.close()
+    await client.callTool({ name: 'late' }).catch(() => undefined)
+    expect(ran).toEqual([])
+  })
+})
+
 describe('a server that is closed', () => {
   it('ends its connections', async () => {
     const server = mcpServer({ tools: [] })

@@ -261,7 +261,7 @@ describe('progress that cannot be sent', () => {
     }
     const client = await served({ tools: [plain('tells', tells, { effect: 'read' })] })
     const seen: unknown[] = []
-    const onprogress = ({ message }: { message?: string }) => void seen.push(message)
+    const onprogress = (note: object) => void seen.push(Reflect.get(note, 'message'))
     await client.callTool({ name: 'tells' }, { onprogress })
     expect(seen).toEqual(['one', '', 'three'])
   })

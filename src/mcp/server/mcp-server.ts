@@ -15,6 +15,7 @@ import { Connections } from './connections.ts'
 import { HttpFace } from './http-face.ts'
 import { protocolServer } from './protocol-server.ts'
 import { isHost, refusedRequest } from './request-check.ts'
+import { RunningCalls } from './running-calls.ts'
 import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
 import { ToolChanges } from './tool-changes.ts'
@@ -59,7 +60,7 @@ export interface McpServer {
   handle(request: Request): Promise<Response>
   /** Tells clients that the list of tools changed. */
   toolsChanged(): void
-  /** Ends all connections. */
+  /** Aborts the calls that run, waits until their ends are stored, at most ten seconds, and ends all connections. */
   close(): Promise<void>
 }
 
@@ -104,7 +105,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
   const settings = readOptions({ of: 'mcpServer', code: 'E_INVALID_INPUT' }, OPTIONS, options)
   const { tools, agents, approvals, decidedBy, hosts, name, version } = settings
   if (tools === undefined) throw wrongInput('mcpServer', 'tools', 'must be a list of tools')
-  const policy = { approvals, decidedBy }
+  const policy = { approvals, decidedBy, running: new RunningCalls() }
   const own = Object.entries(agents).map(([agent, runner]) => agentTool(agent, runner, policy))
   const { store, remember } = settings.store
     ? { store: settings.store, remember: () => undefined }
@@ -132,6 +133,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
     toolsChanged: () => changes.tell(),
     async close() {
       unlisten()
+      await scope.running.close()
       await Promise.all([http.close(), stdio.close()])
     },
   }

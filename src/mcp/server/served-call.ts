@@ -17,6 +17,7 @@ import type { ApprovalPolicy } from './agent-tool.ts'
 import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
 import { tellProgress } from './progress-notes.ts'
 import type { ResultPlace } from './resources.ts'
+import type { RunningCalls } from './running-calls.ts'
 import { servedResult } from './served-result.ts'
 import { type CallState, signState } from './signed-state.ts'
 
@@ -24,6 +25,7 @@ import { type CallState, signState } from './signed-state.ts'
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
   readonly telemetry: Telemetry | undefined
+  readonly running: RunningCalls
   /** Forgets the oldest calls of a store in memory. */
   readonly remember: (conversation: string) => void
 }
@@ -85,9 +87,8 @@ export class ServedCalls {
   async run(call: AskedCall, caller: Caller): Promise<object> {
     const conversation = `mcp-${crypto.randomUUID()}`
     const message = `A client calls \`${call.tool}\`.`
-    const { signal } = caller.ctx.mcpReq
     try {
-      return await this.#serve(conversation, call, caller, () =>
+      return await this.#serve(conversation, call, caller, (signal) =>
         this.#runner.run({ message, conversation, signal }),
       )
     } finally {
@@ -106,10 +107,10 @@ export class ServedCalls {
     if (gate?.state !== 'pending') return failure('This question has been answered already.')
     // The server that asked may have had other rules.
     if (elicitationOf(gate, this.#scope) === undefined) return this.#deny(gate, NOT_ALLOWED)
-    const { inputResponses = {}, signal } = caller.ctx.mcpReq
+    const { inputResponses = {} } = caller.ctx.mcpReq
     const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
-    return this.#serve(conversation, call, caller, () =>
+    return this.#serve(conversation, call, caller, (signal) =>
       this.#runner.resume({ conversation, decisions, signal }),
     )
   }
@@ -118,11 +119,14 @@ export class ServedCalls {
     conversation: string,
     call: AskedCall,
     caller: Caller,
-    start: () => TurnHandle,
+    start: (signal: AbortSignal) => TurnHandle,
   ): Promise<object> {
+    const { signal: given } = caller.ctx.mcpReq
     this.#served.set(conversation, { call, from: fromOf(caller) })
     try {
-      return await this.#ended(call, start(), caller)
+      return await this.#scope.running.run(given, (signal) =>
+        this.#ended(call, start(signal), caller),
+      )
     } finally {
       this.#served.delete(conversation)
     }

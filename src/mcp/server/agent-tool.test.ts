@@ -3,6 +3,7 @@ import { answered, asked, clientOf, plain, textOf } from '../../../test/mcp/serv
 import { byHand } from '../../../test/turn-samples.ts'
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
+import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
 import type { TurnRunnerOptions } from '../../turn/options/runner-options.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { type McpServerOptions, mcpServer } from './mcp-server.ts'
@@ -73,12 +74,140 @@ describe('an approval inside an agent', () => {
   it('is not given on a server that takes no approvals any more', async () => {
     const store = memoryStore()
     const before = await serving(script, { tools: [pay] }, { store, approvals: 'client' })
-    const question = await asked(before.client, 'agent', { message: 'Go.' })
+    const question = await asked(before.client, 'agent', MESSAGE)
     const server = mcpServer({ tools: [], agents: { agent: before.runner }, store })
     const after = await clientOf(server)
     open.push(server, after)
-    const result = await answered(after, 'agent', question, YES, { message: 'Go.' })
+    const result = await answered(after, 'agent', question, YES, MESSAGE)
     expect(result.structuredContent).toMatchObject({ answer: 'Done.' })
     expect([ran, await before.store.openGates()]).toEqual([[], []])
+  })
+
+  it('is declined where the server takes none, and the agent continues', async () => {
+    const { ask, store } = await serving(script, { tools: [pay] })
+    expect((await ask()).structuredContent).toMatchObject({ answer: 'Done.' })
+    expect([ran, await store.openGates()]).toEqual([[], []])
+  })
+
+  it('shows the call, and counts in the name of the server', async () => {
+    const options = { approvals: 'client', decidedBy: 'desk' } as const
+    const { client, store } = await serving(script, { tools: [pay] }, options)
+    const question = await asked(client, 'agent', MESSAGE)
+    expect(question.request.params['message']).toContain('The call: `pay` with {}')
+    await answered(client, 'agent', question, YES, MESSAGE)
+    const { entries } = await store.find({ kind: 'settlement' })
+    expect(ran).toEqual(['paid'])
+    expect(entries.map(({ entry }) => entry.data)).toMatchObject([
+      { approvedBy: { decidedBy: 'desk' } },
+    ])
+  })
+
+  it.each(['decline', 'cancel'])('is denied inside by `%s`', async (action) => {
+    const { client, store } = await serving(script, { tools: [pay] }, { approvals: 'client' })
+    const question = await asked(client, 'agent', MESSAGE)
+    const result = await answered(client, 'agent', question, { action }, MESSAGE)
+    expect(result.structuredContent).toMatchObject({ answer: 'Done.' })
+    expect([ran, await store.openGates()]).toEqual([[], []])
+  })
+
+  it('is not asked of a client that would not see all of it', async () => {
+    const args = { note: 'x'.repeat(4_000) }
+    const { ask, store } = await serving(
+      [[{ call: 'pay', args }]],
+      { tools: [pay] },
+      { approvals: 'client' },
+    )
+    const result = await ask()
+    const [gate] = await store.openGates()
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain(`gate \`${gate?.id}\``)
+  })
+})
+
+const MESSAGE = { message: 'Go.' }
+
+describe('a question inside an agent', () => {
+  const given: unknown[] = []
+  afterEach(() => void given.splice(0))
+
+  const asks = (question: PersonRequest) =>
+    plain('asks', (_, { input }) =>
+      input === undefined ? question : given.push(input.value ?? input.done),
+    )
+  const form = (properties: object) =>
+    inputRequired({ message: 'Where?', schema: { type: 'object', properties } })
+  const city = asks(form({ city: { type: 'string' } }))
+  const link = asks(linkRequired({ message: 'Sign in.', url: 'https://example.com/' }))
+  const script: Script = [[{ call: 'asks' }], [{ text: 'Done.' }]]
+
+  it.each([
+    ['form', city, { content: { city: 'Oslo' } }, { city: 'Oslo' }],
+    ['link', link, {}, true],
+  ] as const)('is answered by the client: %s', async (_, tool, answer, expected) => {
+    const { client } = await serving(script, { tools: [tool] })
+    const question = await asked(client, 'agent', MESSAGE)
+    const accept = { action: 'accept', ...answer }
+    const result = await answered(client, 'agent', question, accept, MESSAGE)
+    expect(result.structuredContent).toMatchObject({ answer: 'Done.' })
+    expect(given).toEqual([expected])
+  })
+
+  it.each([
+    ['form', 'decline', city],
+    ['form', 'cancel', city],
+    ['link', 'decline', link],
+  ] as const)('is declined inside too: %s, %s', async (_, action, tool) => {
+    const { client, store } = await serving(script, { tools: [tool] })
+    const question = await asked(client, 'agent', MESSAGE)
+    const result = await answered(client, 'agent', question, { action }, MESSAGE)
+    expect(result.structuredContent).toMatchObject({ answer: 'Done.' })
+    expect([given, await store.openGates()]).toEqual([[], []])
+  })
+
+  it('is declined inside if the client cannot answer', async () => {
+    const { ask, store } = await serving(script, { tools: [city] }, {}, { capabilities: {} })
+    expect((await ask()).structuredContent).toMatchObject({ answer: 'Done.' })
+    expect(await store.openGates()).toEqual([])
+  })
+
+  it('is declined inside if its form has more than one level', async () => {
+    const nested = asks(form({ place: { type: 'object' } }))
+    const { ask, store } = await serving(script, { tools: [nested] })
+    expect((await ask()).structuredContent).toMatchObject({ answer: 'Done.' })
+    expect(await store.openGates()).toEqual([])
+  })
+
+  it('is declined inside even if the agent then fails', async () => {
+    const { client, store } = await serving(script, { tools: [city], limits: { iterations: 1 } })
+    const question = await asked(client, 'agent', MESSAGE)
+    const result = await answered(client, 'agent', question, { action: 'decline' }, MESSAGE)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('mcp-agent-')
+    expect(await store.openGates()).toEqual([])
+  })
+})
+
+describe('a call of an agent that is cancelled', () => {
+  it('ends the turn of the agent', async () => {
+    const begun = byHand()
+    const hang = plain(
+      'hang',
+      (_, { signal }) => {
+        begun.resolve()
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', reject))
+      },
+      { effect: 'write' },
+    )
+    const { ask, store } = await serving([[{ call: 'hang' }]], { tools: [hang] })
+    const abort = new AbortController()
+    const call = ask({}, { signal: abort.signal })
+    await begun.promise
+    abort.abort()
+    await expect(call).rejects.toThrow('Abort')
+    const ends = async () =>
+      (await store.find({ kind: 'turn-end' })).entries.map(({ entry }) =>
+        Reflect.get(entry.data, 'status'),
+      )
+    await expect.poll(ends).toEqual(['aborted'])
   })
 })

@@ -1,17 +1,17 @@
-import { brief } from '../../core/error/cut-text.ts'
 import type { Gate } from '../../store/gate.ts'
 import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
 import { Tool } from '../../tools/tool.ts'
-import type { GivenInput, ToolOutput } from '../../tools/tool-context.ts'
+import type { GivenInput } from '../../tools/tool-context.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnRunner } from '../../turn/turn-runner.ts'
+import {
+  APPROVAL_FORM,
+  type ApprovalPolicy,
+  approvalText,
+  isFlat,
+  unshownText,
+} from './gate-questions.ts'
 import type { RunningCalls } from './running-calls.ts'
-
-/** What a client may decide, and in whose name. */
-export interface ApprovalPolicy {
-  readonly approvals: 'client' | undefined
-  readonly decidedBy: string
-}
 
 /** How agents are served. */
 interface AgentScope extends ApprovalPolicy {
@@ -66,59 +66,80 @@ async function askAgent(
   message: string,
   given: string | undefined,
   { input, signal }: AgentAttempt,
-): Promise<ToolOutput> {
+): Promise<PersonRequest | AgentAnswer> {
   if (given !== undefined && !OWN_ID.test(given)) {
     throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
   }
   const conversation = given ?? `mcp-agent-${crypto.randomUUID()}`
-  let outcome: TurnOutcome =
+  const outcome =
     input === undefined
       ? await runner.run({ message, conversation, signal })
       : await answer(runner, policy, input, signal)
+  return answerOf(runner, policy, outcome, { signal, ask: (gate) => questionOf(gate, policy) })
+}
+
+interface Continuing {
+  readonly signal: AbortSignal
+  /** Asks the client what a gate asks; undefined declines it. */
+  readonly ask: (gate: Gate) => PersonRequest | undefined
+}
+
+/** The answer of an agent, or its next question to the client. */
+async function answerOf(
+  runner: TurnRunner,
+  { decidedBy }: ApprovalPolicy,
+  begun: TurnOutcome,
+  { signal, ask }: Continuing,
+): Promise<PersonRequest | AgentAnswer> {
+  let outcome = begun
   while (outcome.status === 'suspended') {
     const [gate] = outcome.gates
     if (gate === undefined) break
-    const question = questionOf(gate, policy)
+    const question = ask(gate)
     if (question !== undefined) return question
-    const decisions = [{ gate: gate.id, decidedBy: policy.decidedBy, approve: false }]
+    const decisions = [{ gate: gate.id, decidedBy, approve: false }]
     outcome = await runner.resume({ conversation: gate.conversation, decisions, signal })
   }
-  if (outcome.status !== 'completed') {
-    const { conversation: id, reason } = outcome
-    throw new Error(`${reason.message} To continue, pass \`conversation\`: \`${id}\`.`)
-  }
-  return { answer: outcome.text, conversation: outcome.conversation }
+  const { conversation, text } = outcome
+  if (outcome.status === 'completed') return { answer: text, conversation }
+  throw new Error(
+    `${outcome.reason.message} To continue, pass \`conversation\`: \`${conversation}\`.`,
+  )
 }
 
-/** Asks the client what a gate of the agent asks; undefined if the client may not decide it. */
-function questionOf(gate: Gate, { approvals }: ApprovalPolicy): PersonRequest | undefined {
+/** Declines a question of an agent, and all that it asks after that. Gives its answer. */
+export async function declineInside(
+  runner: TurnRunner,
+  policy: ApprovalPolicy,
+  { context }: Gate,
+  signal: AbortSignal,
+): Promise<object> {
+  const { state } = context ?? {}
+  const { gate, conversation } = state as unknown as AgentState
+  const decisions = [{ gate, decidedBy: policy.decidedBy, approve: false }]
+  const outcome = await runner.resume({ conversation, decisions, signal })
+  return answerOf(runner, policy, outcome, { signal, ask: () => undefined })
+}
+
+/** Asks the client what a gate of the agent asks; undefined if the client may not or cannot decide it. */
+function questionOf(gate: Gate, policy: ApprovalPolicy): PersonRequest | undefined {
   const { id, conversation, kind, message = gate.why, url, schema } = gate
   const state = { gate: id, conversation }
   if (kind === 'link' && url !== undefined) return linkRequired({ message, url, state })
-  if (kind === 'input' && schema !== undefined) {
+  if (kind === 'input' && schema !== undefined && isFlat(schema)) {
     return inputRequired({ message, schema: { ...schema, type: 'object' }, state })
   }
-  if (kind !== 'approval' || approvals !== 'client') return undefined
-  return inputRequired({
-    message: approvalText(gate),
-    schema: APPROVAL_FORM,
-    state: { ...state, approval: true },
-  })
+  if (kind !== 'approval' || policy.approvals !== 'client') return undefined
+  const text = approvalText(gate)
+  if (text === undefined) throw new Error(unshownText(gate))
+  const asked = { ...state, approval: true }
+  return inputRequired({ message: text, schema: APPROVAL_FORM, state: asked })
 }
 
-const MAX_ARGUMENTS = 4_000
-
-/** What a client reads before it approves a call. */
-export function approvalText({ why, tool = '', args = {} }: Gate): string {
-  return `${why} The call: \`${tool}\` with ${brief(JSON.stringify(args), MAX_ARGUMENTS)}`
+interface AgentAnswer {
+  readonly answer: string
+  readonly conversation: string
 }
-
-/** The form of an approval. */
-export const APPROVAL_FORM = {
-  type: 'object',
-  properties: { approve: { type: 'boolean', title: 'Approve this call' } },
-  required: ['approve'],
-} as const
 
 interface AgentState {
   readonly gate: string

@@ -105,9 +105,11 @@ describe('a server that is closed', () => {
   it('ends its connections', async () => {
     const server = mcpServer({ tools: [] })
     const client = await connected(server)
-    const left = new Promise<void>((resolve) => (client.onclose = resolve))
+    const left = byHand()
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is not an event target
+    client.onclose = () => left.resolve()
     await server.close()
-    await left
+    await left.promise
     await expect(client.listTools()).rejects.toThrow('onnect')
   })
 

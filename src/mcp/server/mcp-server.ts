@@ -112,6 +112,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
     : shortMemory()
   const scope: ServedScope = {
     ...policy,
+    agents,
     store,
     telemetry: settings.telemetry,
     spool: spoolOf(store),

@@ -104,9 +104,18 @@ function nextCharacter(bytes: Uint8Array, at: number): number {
 export async function resultAt({ store, spool }: ResultPlace, uri: string): Promise<unknown> {
   const [, conversation = '', call = '', index = ''] = PATTERN.exec(uri) ?? []
   const known = conversation === '' ? undefined : await store.conversation(conversation)
-  const entry = known && (await store.get(conversation, 'settlement', call))
-  if (entry === undefined) return undefined
-  return resultsOf(ToolCall.fromJSON(entry.data, restoreFrom(store, spool)))[Number(index)]
+  const settled = known && (await settledCall({ store, spool }, conversation, call))
+  return settled && resultsOf(settled)[Number(index)]
+}
+
+/** The record of a call; undefined if it has none yet. */
+export async function settledCall(
+  { store, spool }: ResultPlace,
+  conversation: string,
+  call: string,
+): Promise<ToolCall | undefined> {
+  const entry = await store.get(conversation, 'settlement', call)
+  return entry && ToolCall.fromJSON(entry.data, restoreFrom(store, spool))
 }
 
 /** The results of a call in their order, media in their places. */

@@ -4,6 +4,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
+import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
@@ -13,10 +14,18 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
-import type { ApprovalPolicy } from './agent-tool.ts'
-import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
+import { declineInside } from './agent-tool.ts'
+import {
+  type ApprovalPolicy,
+  canAnswer,
+  decisionOf,
+  elicitationOf,
+  isUnshown,
+  refusalOf,
+  unshownText,
+} from './gate-questions.ts'
 import { tellProgress } from './progress-notes.ts'
-import type { ResultPlace } from './resources.ts'
+import { type ResultPlace, settledCall } from './resources.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { servedResult } from './served-result.ts'
 import { type CallState, signState } from './signed-state.ts'
@@ -25,6 +34,7 @@ import { type CallState, signState } from './signed-state.ts'
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
   readonly telemetry: Telemetry | undefined
+  readonly agents: Readonly<Record<string, TurnRunner>>
   readonly running: RunningCalls
   /** Forgets the oldest calls of a store in memory. */
   readonly remember: (conversation: string) => void
@@ -41,10 +51,12 @@ interface ServedCall {
   readonly from: ServedFrom
 }
 
-const NOT_ALLOWED =
-  'This call needs an approval that this server does not take from its clients. It was not run.'
-
-const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was not run.'
+const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was declined.'
+const DECLINED = 'The client declined what this call asks.'
+const STILL_RUNS = 'This question has been answered already, and its call still runs.'
+const EXPIRED = 'This question was not answered in time. The call has ended.'
+const IN_DOUBT =
+  'This question has been answered already, and its call has no result: it is in doubt whether it took effect. Do not repeat it blindly; check first.'
 
 /** Where a call comes from, and what that client can do. */
 export interface Caller {
@@ -88,9 +100,10 @@ export class ServedCalls {
     const conversation = `mcp-${crypto.randomUUID()}`
     const message = `A client calls \`${call.tool}\`.`
     try {
-      return await this.#serve(conversation, call, caller, (signal) =>
-        this.#runner.run({ message, conversation, signal }),
-      )
+      return await this.#serve(conversation, call, caller, (signal) => {
+        const turn = this.#runner.run({ message, conversation, signal })
+        return this.#ended(call, turn, caller, signal)
+      })
     } finally {
       // After its end: the store in memory drops the oldest remembered call, and must not drop one that runs.
       this.#scope.remember(conversation)
@@ -104,58 +117,122 @@ export class ServedCalls {
       return failure('The answer belongs to another call. Nothing was run.')
     }
     const gate = await this.#scope.store.gate(conversation, state.gate)
-    if (gate?.state !== 'pending') return failure('This question has been answered already.')
-    // The server that asked may have had other rules.
-    if (elicitationOf(gate, this.#scope) === undefined) return this.#deny(gate, NOT_ALLOWED)
+    if (this.#served.has(conversation)) return failure(STILL_RUNS)
+    if (gate?.state !== 'pending') return this.#answeredBefore(call, state, gate, caller)
     const { inputResponses = {} } = caller.ctx.mcpReq
-    const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
-    const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
-    return this.#serve(conversation, call, caller, (signal) =>
-      this.#runner.resume({ conversation, decisions, signal }),
-    )
+    const given: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
+    const decision = decisionOf(gate, given, this.#scope.decidedBy)
+    return this.#serve(conversation, call, caller, async (signal) => {
+      // The server that asked may have had other rules.
+      if (elicitationOf(gate, this.#scope) === undefined) return this.#refuse(call, gate, signal)
+      const isNo = 'approve' in decision && !decision.approve
+      if (isNo && this.#agentOf(call, gate) !== undefined)
+        return this.#deny(call, gate, DECLINED, signal)
+      const turn = this.#runner.resume({ conversation, decisions: [decision], signal })
+      return this.#ended(call, turn, caller, signal)
+    })
+  }
+
+  /** What a client is told that answers again: perhaps the answer to it was lost. */
+  async #answeredBefore(
+    call: AskedCall,
+    { conversation }: CallState,
+    gate: Gate | undefined,
+    caller: Caller,
+  ): Promise<object> {
+    const { store } = this.#scope
+    const record = await settledCall(this.#scope, conversation, gate?.toolCallId ?? '')
+    if (record !== undefined) return servedResult(record, conversation)
+    const [next] = await store.openGates(conversation)
+    if (next?.state === 'pending') {
+      return this.#serve(conversation, call, caller, (signal) =>
+        this.#asked(call, next, caller, signal),
+      )
+    }
+    return failure(gate?.state === 'expired' ? EXPIRED : IN_DOUBT)
   }
 
   async #serve(
     conversation: string,
     call: AskedCall,
     caller: Caller,
-    start: (signal: AbortSignal) => TurnHandle,
+    work: (signal: AbortSignal) => Promise<object>,
   ): Promise<object> {
     const { signal: given } = caller.ctx.mcpReq
     this.#served.set(conversation, { call, from: fromOf(caller) })
     try {
-      return await this.#scope.running.run(given, (signal) =>
-        this.#ended(call, start(signal), caller),
-      )
+      return await this.#scope.running.run(given, work)
     } finally {
       this.#served.delete(conversation)
     }
   }
 
-  async #ended(call: AskedCall, turn: TurnHandle, caller: Caller): Promise<object> {
+  async #ended(
+    call: AskedCall,
+    turn: TurnHandle,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<object> {
     const [outcome] = await Promise.all([turn, tellProgress(turn, caller.ctx)])
     const { conversation, gates, toolCalls } = outcome
     const [gate] = gates
     if (outcome.status === 'suspended' && gate !== undefined) {
-      const request = elicitationOf(gate, this.#scope)
-      if (request === undefined) return this.#deny(gate, NOT_ALLOWED)
-      // The SDK then answers with the error that the protocol has for it.
-      if (!canAnswer(request, caller.capabilities)) await this.#deny(gate, CANNOT_ASK)
-      const state = { conversation, gate: gate.id, call: checksum(call.tool, call.args) }
-      const requestState = await signState(this.#scope.store, state)
-      return { resultType: 'input_required', inputRequests: { [gate.id]: request }, requestState }
+      return this.#asked(call, gate, caller, signal)
     }
     const record = toolCalls.at(-1)
     if (record === undefined) return failure(outcome.reason?.message ?? 'The call did not run.')
     return servedResult(record, conversation)
   }
 
-  /** Ends a call whose gate no client may answer. */
-  async #deny({ id, conversation }: Gate, reason: string): Promise<CallToolResult> {
+  /** Puts a question to the client. */
+  async #asked(call: AskedCall, gate: Gate, caller: Caller, signal: AbortSignal): Promise<object> {
+    const request = elicitationOf(gate, this.#scope)
+    if (request === undefined) return this.#refuse(call, gate, signal)
+    if (!canAnswer(request, caller.capabilities)) {
+      const denied = await this.#deny(call, gate, CANNOT_ASK, signal)
+      if (denied.isError !== true) return denied
+      // The SDK then answers with the error that the protocol has for it.
+    }
+    const { conversation, id } = gate
+    const state = { conversation, gate: id, call: checksum(call.tool, call.args) }
+    const requestState = await signState(this.#scope.store, state)
+    return { resultType: 'input_required', inputRequests: { [id]: request }, requestState }
+  }
+
+  /** Ends a call whose question is not for clients. If they may not see all of it, a person at the store still decides. */
+  async #refuse(call: AskedCall, gate: Gate, signal: AbortSignal): Promise<CallToolResult> {
+    if (isUnshown(gate, this.#scope)) return failure(unshownText(gate))
+    return this.#deny(call, gate, refusalOf(gate), signal)
+  }
+
+  /** Ends a call whose question gets no answer. An agent continues without it, and what it says is the result. */
+  async #deny(
+    call: AskedCall,
+    gate: Gate,
+    reason: string,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    const agent = this.#agentOf(call, gate)
+    // First inside: there, a question that stays open could still be answered.
+    const result =
+      agent === undefined
+        ? failure(reason)
+        : await declineInside(agent, this.#scope, gate, signal).then(said, (error: unknown) =>
+            failure(`${reason} ${thrownText(error)}`),
+          )
+    const { id, conversation } = gate
     const { decidedBy } = this.#scope
     const decisions = [{ gate: id, decidedBy, approve: false as const, reason }]
     await this.#runner.resume({ conversation, decisions })
-    return failure(reason)
+    return result
+  }
+
+  /** The agent inside a call that asks what a gate asks. */
+  #agentOf({ tool }: AskedCall, { context }: Gate): TurnRunner | undefined {
+    const { agents } = this.#scope
+    return context?.['state'] !== undefined && Object.hasOwn(agents, tool)
+      ? agents[tool]
+      : undefined
   }
 }
 
@@ -169,6 +246,12 @@ function fromOf({ ctx: { mcpReq } }: Caller): ServedFrom {
     ...(typeof tracestate === 'string' && { tracestate }),
   }
 }
+
+/** What an agent said, as a result. */
+const said = (structuredContent: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent, null, 2) }],
+  structuredContent: { ...structuredContent },
+})
 
 const failure = (text: string): CallToolResult => ({
   content: [{ type: 'text', text }],

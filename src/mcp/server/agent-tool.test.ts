@@ -211,3 +211,27 @@ describe('a call of an agent that is cancelled', () => {
     await expect.poll(ends).toEqual(['aborted'])
   })
 })
+
+describe('the conversation of an agent', () => {
+  it.each([`mcp-agent-${'-'.repeat(36)}`, `mcp-agent-${crypto.randomUUID()}`, 'own', ''])(
+    'is not begun by a client that makes up an id: %s',
+    async (conversation) => {
+      const { ask, store } = await serving([[{ text: 'Hello.' }]])
+      const result = await ask({ conversation })
+      expect(textOf(result)).toContain('There is no such conversation.')
+      expect(await store.conversations()).toEqual([])
+    },
+  )
+
+  it('may be busy, and the client tries again later', async () => {
+    const { ask, store } = await serving([[{ text: 'One.' }], [{ text: 'Two.' }]])
+    const { structuredContent } = await ask()
+    const { conversation = '' } = structuredContent as Record<string, string>
+    const { epoch } = await store.acquire(conversation, { owner: 'another' })
+    const busy = await ask({ conversation })
+    expect(textOf(busy)).toContain('This conversation is busy. Try again later.')
+    expect(textOf(busy)).not.toContain('force')
+    await store.release(conversation, epoch)
+    expect((await ask({ conversation })).structuredContent).toMatchObject({ answer: 'Two.' })
+  })
+})

@@ -1,9 +1,10 @@
+import { isBobbinError } from '../../core/error/error.ts'
 import type { Gate } from '../../store/gate.ts'
 import { inputRequired, linkRequired, type PersonRequest } from '../../tools/person-request.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { GivenInput } from '../../tools/tool-context.ts'
 import type { TurnOutcome } from '../../turn/limits/outcome.ts'
-import type { TurnRunner } from '../../turn/turn-runner.ts'
+import { settingsOf, type TurnRunner } from '../../turn/turn-runner.ts'
 import {
   APPROVAL_FORM,
   type ApprovalPolicy,
@@ -31,11 +32,12 @@ const INPUT = {
   additionalProperties: false,
 } as const
 
-/**
- * Accepts only ids that this server made for agents: other ids name other people's conversations. They look different from
- * those of calls, whose results clients may read: what the tools of an agent gave is not for clients.
- */
+/** They look different from the ids of calls, whose results clients may read: what the tools of an agent gave is not for clients. */
 const OWN_ID = /^mcp-agent-[0-9a-f-]{36}$/
+
+/** Whether a server made a conversation for an agent: others in its store are other people's, and clients make up none. */
+const isOwn = async (runner: TurnRunner, id: string): Promise<boolean> =>
+  OWN_ID.test(id) && (await settingsOf(runner).store.conversation(id)) !== undefined
 
 /** An agent as a tool: each call is a turn of its runner, and its gates are questions of the call. */
 export function agentTool(name: string, runner: TurnRunner, scope: AgentScope): Tool {
@@ -48,9 +50,13 @@ export function agentTool(name: string, runner: TurnRunner, scope: AgentScope): 
     timeoutMs: Number.MAX_SAFE_INTEGER,
     // Its turn may end after the call around it, which does not wait.
     handler: ({ message, conversation }, ctx) =>
-      scope.running.run(ctx.signal, (signal) =>
-        askAgent(runner, scope, message, conversation, { input: ctx.input, signal }),
-      ),
+      scope.running
+        .run(ctx.signal, (signal) =>
+          askAgent(runner, scope, message, conversation, { input: ctx.input, signal }),
+        )
+        .catch((error: unknown) => {
+          throw forClient(error)
+        }),
   })
 }
 
@@ -60,6 +66,12 @@ interface AgentAttempt {
   readonly signal: AbortSignal
 }
 
+/** An error as a client may read it: the usual words about a busy conversation are for those who run the server. */
+export const forClient = (error: unknown): unknown =>
+  isBobbinError(error, 'E_CONVERSATION_BUSY')
+    ? new Error('This conversation is busy. Try again later.')
+    : error
+
 async function askAgent(
   runner: TurnRunner,
   policy: ApprovalPolicy,
@@ -67,7 +79,7 @@ async function askAgent(
   given: string | undefined,
   { input, signal }: AgentAttempt,
 ): Promise<PersonRequest | AgentAnswer> {
-  if (given !== undefined && !OWN_ID.test(given)) {
+  if (given !== undefined && !(await isOwn(runner, given))) {
     throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
   }
   const conversation = given ?? `mcp-agent-${crypto.randomUUID()}`

@@ -172,6 +172,18 @@ describe('an answer that comes again', () => {
     expect([again.isError, ran]).toEqual([undefined, ['ran']])
   })
 
+  it('counts once, whichever server on the store it reaches', async () => {
+    const ran: string[] = []
+    const options = { tools: [deleting(ran)], store: memoryStore(), approvals: 'client' } as const
+    const clients = [await served(options), await served(options), await served(options)] as const
+    const question = await asked(clients[0], 'delete')
+    const answers = clients.map((client) => answered(client, 'delete', question, YES))
+    const results = await Promise.all(answers)
+    expect(ran).toEqual(['ran'])
+    expect(results.some(({ isError }) => isError !== true)).toBe(true)
+    expect(textOf(await answered(clients[1], 'delete', question, YES))).not.toContain('doubt')
+  })
+
   it('is told that the call still runs', async () => {
     const [begun, end] = [byHand(), byHand()]
     const slow = plain(

@@ -4,6 +4,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
+import { isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
@@ -14,7 +15,7 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
-import { declineInside } from './agent-tool.ts'
+import { declineInside, forClient } from './agent-tool.ts'
 import {
   type ApprovalPolicy,
   canAnswer,
@@ -122,7 +123,7 @@ export class ServedCalls {
     const { inputResponses = {} } = caller.ctx.mcpReq
     const given: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decision = decisionOf(gate, given, this.#scope.decidedBy)
-    return this.#serve(conversation, call, caller, async (signal) => {
+    const work = async (signal: AbortSignal) => {
       // The server that asked may have had other rules.
       if (elicitationOf(gate, this.#scope) === undefined) return this.#refuse(call, gate, signal)
       const isNo = 'approve' in decision && !decision.approve
@@ -130,7 +131,14 @@ export class ServedCalls {
         return this.#deny(call, gate, DECLINED, signal)
       const turn = this.#runner.resume({ conversation, decisions: [decision], signal })
       return this.#ended(call, turn, caller, signal)
-    })
+    }
+    try {
+      return await this.#serve(conversation, call, caller, work)
+    } catch (error) {
+      // Another process has taken an answer.
+      if (!isBobbinError(error, 'E_GATE_STATE')) throw forClient(error)
+      return this.#answeredBefore(call, state, gate, caller)
+    }
   }
 
   /** What a client is told that answers again: perhaps the answer to it was lost. */
@@ -218,7 +226,7 @@ export class ServedCalls {
       agent === undefined
         ? failure(reason)
         : await declineInside(agent, this.#scope, gate, signal).then(said, (error: unknown) =>
-            failure(`${reason} ${thrownText(error)}`),
+            failure(`${reason} ${thrownText(forClient(error))}`),
           )
     const { id, conversation } = gate
     const { decidedBy } = this.#scope

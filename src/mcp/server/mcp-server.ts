@@ -2,7 +2,6 @@ import type { Transport } from '@modelcontextprotocol/server'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { isIterable, wrongInput } from '../../core/error/wrong-input.ts'
 import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../../core/options.ts'
-import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { Telemetry } from '../../turn/events/telemetry.ts'
@@ -18,6 +17,7 @@ import { isHost, refusedRequest } from './request-check.ts'
 import { RunningCalls } from './running-calls.ts'
 import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
+import { shortMemory } from './short-memory.ts'
 import { ToolChanges } from './tool-changes.ts'
 
 /** What a server offers, and to whom. */
@@ -97,9 +97,6 @@ const OPTIONS = {
   ),
 } satisfies OptionTable<McpServerOptions>
 
-/** How many calls a store in memory remembers. */
-const MAX_REMEMBERED = 200
-
 /** Serves tools and agents to MCP clients over stdio and streamable HTTP, protocols 2026-07-28 and before. */
 export function mcpServer(options: McpServerOptions): McpServer {
   const settings = readOptions({ of: 'mcpServer', code: 'E_INVALID_INPUT' }, OPTIONS, options)
@@ -168,19 +165,5 @@ function requireServable(tools: readonly Tool[]): void {
     } catch (error) {
       throw wrongInput('mcpServer', 'tools', `must not hold \`${name}\`: ${thrownText(error)}`)
     }
-  }
-}
-
-/** A store that forgets all but the last calls. */
-function shortMemory(): { store: RunnerStore; remember: (conversation: string) => void } {
-  const store = memoryStore()
-  const known: string[] = []
-  return {
-    store,
-    remember(conversation) {
-      known.push(conversation)
-      const oldest = known.length > MAX_REMEMBERED ? known.shift() : undefined
-      if (oldest !== undefined) store.delete(oldest).catch(() => undefined)
-    },
   }
 }

@@ -4,6 +4,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
+import { systemClock } from '../../core/clock.ts'
 import { isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -37,8 +38,8 @@ export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly telemetry: Telemetry | undefined
   readonly agents: Readonly<Record<string, TurnRunner>>
   readonly running: RunningCalls
-  /** Forgets the oldest calls of a store in memory. */
-  readonly remember: (conversation: string) => void
+  /** Lets a store in memory forget the oldest calls. `since` is when the oldest call began that still runs. */
+  readonly remember: (conversation: string, since: number) => void
 }
 
 /** A call as a client asks for it. */
@@ -50,6 +51,8 @@ interface AskedCall {
 interface ServedCall {
   readonly call: AskedCall
   readonly from: ServedFrom
+  /** When it began. */
+  readonly since: number
 }
 
 const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was declined.'
@@ -107,7 +110,8 @@ export class ServedCalls {
       })
     } finally {
       // After its end: the store in memory drops the oldest remembered call, and must not drop one that runs.
-      this.#scope.remember(conversation)
+      const [oldest] = this.#served.values()
+      this.#scope.remember(conversation, oldest?.since ?? systemClock.now())
     }
   }
 
@@ -167,7 +171,7 @@ export class ServedCalls {
     work: (signal: AbortSignal) => Promise<object>,
   ): Promise<object> {
     const { signal: given } = caller.ctx.mcpReq
-    this.#served.set(conversation, { call, from: fromOf(caller) })
+    this.#served.set(conversation, { call, from: fromOf(caller), since: systemClock.now() })
     try {
       return await this.#scope.running.run(given, work)
     } finally {

@@ -24,7 +24,7 @@ const book = new Tool({
       })
     }
     appendFileSync(effects, `${JSON.stringify(input.value)}\n`)
-    return String(input.state)
+    return typeof input.state === 'string' ? input.state : ''
   },
 })
 

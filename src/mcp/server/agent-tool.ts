@@ -83,69 +83,40 @@ async function askAgent(
     throw new Error('There is no such conversation. Leave `conversation` out to begin one.')
   }
   const conversation = given ?? `mcp-agent-${crypto.randomUUID()}`
-  const outcome =
+  let outcome: TurnOutcome =
     input === undefined
       ? await runner.run({ message, conversation, signal })
       : await answer(runner, policy, input, signal)
-  return answerOf(runner, policy, outcome, { signal, ask: (gate) => questionOf(gate, policy) })
-}
-
-interface Continuing {
-  readonly signal: AbortSignal
-  /** Asks the client what a gate asks; undefined declines it. */
-  readonly ask: (gate: Gate) => PersonRequest | undefined
-}
-
-/** The answer of an agent, or its next question to the client. */
-async function answerOf(
-  runner: TurnRunner,
-  { decidedBy }: ApprovalPolicy,
-  begun: TurnOutcome,
-  { signal, ask }: Continuing,
-): Promise<PersonRequest | AgentAnswer> {
-  let outcome = begun
   while (outcome.status === 'suspended') {
     const [gate] = outcome.gates
     if (gate === undefined) break
-    const question = ask(gate)
+    const question = questionOf(gate, policy)
     if (question !== undefined) return question
-    const decisions = [{ gate: gate.id, decidedBy, approve: false }]
+    const decisions = [{ gate: gate.id, decidedBy: policy.decidedBy, approve: false }]
     outcome = await runner.resume({ conversation: gate.conversation, decisions, signal })
   }
-  const { conversation, text } = outcome
-  if (outcome.status === 'completed') return { answer: text, conversation }
-  throw new Error(
-    `${outcome.reason.message} To continue, pass \`conversation\`: \`${conversation}\`.`,
-  )
-}
-
-/** Declines a question of an agent, and all that it asks after that. Gives its answer. */
-export async function declineInside(
-  runner: TurnRunner,
-  policy: ApprovalPolicy,
-  { context }: Gate,
-  signal: AbortSignal,
-): Promise<object> {
-  const { state } = context ?? {}
-  const { gate, conversation } = state as unknown as AgentState
-  const decisions = [{ gate, decidedBy: policy.decidedBy, approve: false }]
-  const outcome = await runner.resume({ conversation, decisions, signal })
-  return answerOf(runner, policy, outcome, { signal, ask: () => undefined })
+  const { conversation: id, text } = outcome
+  if (outcome.status === 'completed') return { answer: text, conversation: id }
+  throw new Error(`${outcome.reason.message} To continue, pass \`conversation\`: \`${id}\`.`)
 }
 
 /** Asks the client what a gate of the agent asks; undefined if the client may not or cannot decide it. */
 function questionOf(gate: Gate, policy: ApprovalPolicy): PersonRequest | undefined {
   const { id, conversation, kind, message = gate.why, url, schema } = gate
   const state = { gate: id, conversation }
-  if (kind === 'link' && url !== undefined) return linkRequired({ message, url, state })
+  // A question that is declined must be declined inside too.
+  const runOnDecline = true
+  if (kind === 'link' && url !== undefined) {
+    return linkRequired({ message, url, state, runOnDecline })
+  }
   if (kind === 'input' && schema !== undefined && isFlat(schema)) {
-    return inputRequired({ message, schema: { ...schema, type: 'object' }, state })
+    return inputRequired({ message, schema: { ...schema, type: 'object' }, state, runOnDecline })
   }
   if (kind !== 'approval' || policy.approvals !== 'client') return undefined
   const text = approvalText(gate)
   if (text === undefined) throw new Error(unshownText(gate))
   const asked = { ...state, approval: true }
-  return inputRequired({ message: text, schema: APPROVAL_FORM, state: asked })
+  return inputRequired({ message: text, schema: APPROVAL_FORM, state: asked, runOnDecline })
 }
 
 interface AgentAnswer {
@@ -162,17 +133,18 @@ interface AgentState {
 function answer(
   runner: TurnRunner,
   { approvals, decidedBy }: ApprovalPolicy,
-  { value, done, state }: GivenInput,
+  { value, done, declined, state }: GivenInput,
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
   const { gate, conversation, approval } = state as unknown as AgentState
   const isYes = (value as { readonly approve?: unknown } | undefined)?.approve === true
   // The server that asked may have had other rules.
   const approve = isYes && approvals === 'client'
-  const decision = approval
-    ? { gate, decidedBy, approve }
-    : done === true
-      ? { gate, decidedBy, done }
-      : { gate, decidedBy, value: value ?? {} }
+  const decision =
+    approval || declined
+      ? { gate, decidedBy, approve }
+      : done === true
+        ? { gate, decidedBy, done }
+        : { gate, decidedBy, value: value ?? {} }
   return runner.resume({ conversation, decisions: [decision], signal })
 }

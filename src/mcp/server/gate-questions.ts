@@ -96,10 +96,6 @@ export function isFlat({ properties = {} }: JsonObject): boolean {
 export function decisionOf(gate: Gate, answer: unknown, decidedBy: string): GateAnswer {
   const { action, content } = isJsonObject(answer) ? answer : {}
   const decided = { gate: gate.id, decidedBy }
-  // The approval inside an agent is the value of a form.
-  const { state } = gate.context ?? {}
-  const isForm = isJsonObject(state) && state['approval'] === true
-  if (action !== 'accept' && isForm) return { ...decided, value: { approve: false } }
   if (action !== 'accept') return { ...decided, approve: false }
   if (gate.kind === 'link') return { ...decided, done: true }
   if (gate.kind === 'input') return { ...decided, value: content ?? {} }

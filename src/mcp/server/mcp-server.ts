@@ -109,7 +109,6 @@ export function mcpServer(options: McpServerOptions): McpServer {
     : shortMemory()
   const scope: ServedScope = {
     ...policy,
-    agents,
     store,
     telemetry: settings.telemetry,
     spool: spoolOf(store),

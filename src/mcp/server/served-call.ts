@@ -6,7 +6,6 @@ import type {
 import { checksum } from '../../core/checksum.ts'
 import { systemClock } from '../../core/clock.ts'
 import { isBobbinError } from '../../core/error/error.ts'
-import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
@@ -16,7 +15,7 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
-import { declineInside, forClient } from './agent-tool.ts'
+import { forClient } from './agent-tool.ts'
 import {
   type ApprovalPolicy,
   canAnswer,
@@ -36,7 +35,6 @@ import { type CallState, signState } from './signed-state.ts'
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
   readonly telemetry: Telemetry | undefined
-  readonly agents: Readonly<Record<string, TurnRunner>>
   readonly running: RunningCalls
   /** Lets a store in memory forget the oldest calls. `since` is when the oldest call began that still runs. */
   readonly remember: (conversation: string, since: number) => void
@@ -56,7 +54,6 @@ interface ServedCall {
 }
 
 const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was declined.'
-const DECLINED = 'The client declined what this call asks.'
 const STILL_RUNS = 'This question has been answered already, and its call still runs.'
 const EXPIRED = 'This question was not answered in time. The call has ended.'
 const IN_DOUBT =
@@ -129,10 +126,9 @@ export class ServedCalls {
     const decision = decisionOf(gate, given, this.#scope.decidedBy)
     const work = async (signal: AbortSignal) => {
       // The server that asked may have had other rules.
-      if (elicitationOf(gate, this.#scope) === undefined) return this.#refuse(call, gate, signal)
-      const isNo = 'approve' in decision && !decision.approve
-      if (isNo && this.#agentOf(call, gate) !== undefined)
-        return this.#deny(call, gate, DECLINED, signal)
+      if (elicitationOf(gate, this.#scope) === undefined) {
+        return this.#refuse(call, gate, caller, signal)
+      }
       const turn = this.#runner.resume({ conversation, decisions: [decision], signal })
       return this.#ended(call, turn, caller, signal)
     }
@@ -199,10 +195,10 @@ export class ServedCalls {
   /** Puts a question to the client. */
   async #asked(call: AskedCall, gate: Gate, caller: Caller, signal: AbortSignal): Promise<object> {
     const request = elicitationOf(gate, this.#scope)
-    if (request === undefined) return this.#refuse(call, gate, signal)
+    if (request === undefined) return this.#refuse(call, gate, caller, signal)
     if (!canAnswer(request, caller.capabilities)) {
-      const denied = await this.#deny(call, gate, CANNOT_ASK, signal)
-      if (denied.isError !== true) return denied
+      const denied = await this.#deny(call, gate, CANNOT_ASK, caller, signal)
+      if (runsOnDecline(gate)) return denied
       // The SDK then answers with the error that the protocol has for it.
     }
     const { conversation, id } = gate
@@ -212,39 +208,28 @@ export class ServedCalls {
   }
 
   /** Ends a call whose question is not for clients. If they may not see all of it, a person at the store still decides. */
-  async #refuse(call: AskedCall, gate: Gate, signal: AbortSignal): Promise<CallToolResult> {
+  async #refuse(call: AskedCall, gate: Gate, caller: Caller, signal: AbortSignal): Promise<object> {
     if (isUnshown(gate, this.#scope)) return failure(unshownText(gate))
-    return this.#deny(call, gate, refusalOf(gate), signal)
+    return this.#deny(call, gate, refusalOf(gate), caller, signal)
   }
 
-  /** Ends a call whose question gets no answer. An agent continues without it, and what it says is the result. */
+  /** Declines a question. An agent continues without an answer, and what it says is the result. */
   async #deny(
     call: AskedCall,
     gate: Gate,
     reason: string,
+    caller: Caller,
     signal: AbortSignal,
-  ): Promise<CallToolResult> {
-    const agent = this.#agentOf(call, gate)
-    // First inside: there, a question that stays open could still be answered.
-    const result =
-      agent === undefined
-        ? failure(reason)
-        : await declineInside(agent, this.#scope, gate, signal).then(said, (error: unknown) =>
-            failure(`${reason} ${thrownText(forClient(error))}`),
-          )
+  ): Promise<object> {
     const { id, conversation } = gate
     const { decidedBy } = this.#scope
     const decisions = [{ gate: id, decidedBy, approve: false as const, reason }]
+    if (runsOnDecline(gate)) {
+      const turn = this.#runner.resume({ conversation, decisions, signal })
+      return this.#ended(call, turn, caller, signal)
+    }
     await this.#runner.resume({ conversation, decisions })
-    return result
-  }
-
-  /** The agent inside a call that asks what a gate asks. */
-  #agentOf({ tool }: AskedCall, { context }: Gate): TurnRunner | undefined {
-    const { agents } = this.#scope
-    return context?.['state'] !== undefined && Object.hasOwn(agents, tool)
-      ? agents[tool]
-      : undefined
+    return failure(reason)
   }
 }
 
@@ -259,11 +244,7 @@ function fromOf({ ctx: { mcpReq } }: Caller): ServedFrom {
   }
 }
 
-/** What an agent said, as a result. */
-const said = (structuredContent: object): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(structuredContent, null, 2) }],
-  structuredContent: { ...structuredContent },
-})
+const runsOnDecline = ({ context }: Gate): boolean => context?.['runOnDecline'] === true
 
 const failure = (text: string): CallToolResult => ({
   content: [{ type: 'text', text }],

@@ -1,3 +1,5 @@
+import { delay } from '../../core/delay.ts'
+
 /** How long calls may take to end when their server is closed. */
 const CLOSE_MS = 10_000
 
@@ -23,12 +25,9 @@ export class RunningCalls {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const own of this.#running.keys()) own.abort(closed())
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS)
-    })
-    await Promise.race([Promise.allSettled(this.#running.values()), late])
-    clearTimeout(timer)
+    const ended = new AbortController()
+    const all = Promise.allSettled(this.#running.values()).then(() => ended.abort())
+    await Promise.race([all, delay(CLOSE_MS, ended.signal)])
   }
 }
 

@@ -8,6 +8,7 @@ import { inRoot } from '../../scripts/project.mjs'
 import { httpServer } from '../../src/cli/run/node-http.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 import { mcpServer } from '../../src/mcp/index.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { cli } from '../cli/in-process.ts'
 import { buildPackage } from '../cli/incident-agent.ts'
@@ -296,4 +297,63 @@ describe('bobbin mcp serve over stdio', () => {
     expect(stderr).toContain('loaded\n')
     await noneLives('short.pids')
   }, 30_000)
+})
+
+describe('bobbin mcp serve that ends during a write', () => {
+  const agent = `
+    import { writeFileSync } from 'node:fs'
+    import { Tool } from ${JSON.stringify(inRoot('dist', 'index.js'))}
+    const handler = (_, { signal }) => {
+      writeFileSync('write.begun', '')
+      return new Promise((resolve, reject) => signal.addEventListener('abort', reject))
+    }
+    const inputSchema = { type: 'object' }
+    const write = new Tool({ name: 'write', description: 'Writes.', effect: 'write', inputSchema, handler })
+    export const tools = [write]
+    export const executor = ({ turnToolCalls: [call] }) =>
+      call ? { answer: 'ran ' + call.settlement } : { calls: [{ tool: 'write', args: {} }] }
+  `
+
+  it.each([
+    ['end', 'write'],
+    ['SIGINT', 'write'],
+    ['SIGTERM', 'write'],
+    ['SIGTERM', 'ask'],
+  ] as const)(
+    'leaves it in doubt, and its turn ended: %s, %s',
+    async (how, name) => {
+      writeFileSync(join(folder, 'write.mjs'), agent)
+      rmSync(join(folder, 'write.begun'), { force: true })
+      const database = join(folder, `write-${how}-${name}.db`)
+      const args = ['mcp', 'serve', 'write.mjs', '--store', database]
+      const child = spawn(process.execPath, [bobbin, ...args], { cwd: folder, env, stdio: 'pipe' })
+      const closed = once(child, 'close') as Promise<[number | null]>
+      let errors = ''
+      child.stderr.on('data', (data) => (errors += String(data)))
+      child.stdout.resume()
+      const clientInfo = { name: 'test', version: '1' }
+      const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+      for (const message of [
+        { id: 1, method: 'initialize', params: hello },
+        { method: 'notifications/initialized' },
+        { id: 2, method: 'tools/call', params: { name, arguments: { message: 'Go.' } } },
+      ]) {
+        child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+      }
+      const begun = () => existsSync(join(folder, 'write.begun'))
+      await expect.poll(begun, { timeout: 20_000 }).toBe(true)
+      if (how === 'end') child.stdin.end()
+      else child.kill(how)
+      expect([await closed, errors.includes('rror')]).toEqual([[0, null], false])
+      const store = sqliteStore(database)
+      const { entries } = await store.find({})
+      await store.close()
+      const data = entries.map(({ entry }) => JSON.stringify([entry.kind, entry.data]))
+      const of = (kind: string) => data.filter((each) => each.startsWith(`["${kind}"`))
+      expect(of('settlement').join('\n')).toContain('"settlement":"in-doubt"')
+      expect(of('settlement').length).toBe(of('intent').length)
+      expect(of('turn-end').length).toBe(of('turn-start').length)
+    },
+    60_000,
+  )
 })

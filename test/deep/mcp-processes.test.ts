@@ -49,6 +49,25 @@ describe('a form of a server', () => {
   }, 60_000)
 })
 
+describe('a form of a Bobbin server', () => {
+  it('is answered by new processes after client and server were killed, and takes effect once', async () => {
+    const effects = join(folder, 'served-effects')
+    const program = inRoot('test', 'mcp', 'form-process.mjs')
+    const served = [inRoot('test', 'mcp', 'served-form.mjs'), join(folder, 'served.db'), effects]
+    const places = [join(folder, 'client.db'), ...served]
+    const asked = await run([program, 'ask', ...places])
+    expect([asked.signal, asked.errors]).toEqual(['SIGKILL', ''])
+    expect(JSON.parse(asked.output)).toEqual({ status: 'suspended', kind: 'input' })
+    expect(existsSync(effects)).toBe(false)
+    const pid = readFileSync(`${effects}.pid`, 'utf8')
+    const answered = await run([program, 'answer', ...places])
+    const { settled, said } = JSON.parse(answered.output) as { settled: string[]; said: string }
+    expect([settled, said]).toEqual([['ok'], `asked by ${pid}`])
+    expect(readFileSync(`${effects}.pid`, 'utf8')).not.toBe(pid)
+    expect(readFileSync(effects, 'utf8')).toBe('{"city":"Oslo"}\n')
+  }, 60_000)
+})
+
 /** Calls tools one after the other, as a model would. */
 async function callAll(
   tools: Iterable<Tool>,

@@ -1,4 +1,5 @@
 import type { McpServer, McpServerFactory, Server, Transport } from '@modelcontextprotocol/server'
+import { BobbinError } from '../../core/error/error.ts'
 import { loadSdk, onClosed, type Sdk } from './sdk.ts'
 import type { ToolChanges } from './tool-changes.ts'
 
@@ -10,6 +11,7 @@ export class Connections {
   readonly #serve: Serve
   readonly #changes: ToolChanges
   readonly #open = new Set<{ close(): Promise<void> }>()
+  #isClosed = false
 
   constructor(serve: Serve, changes: ToolChanges) {
     this.#serve = serve
@@ -19,6 +21,7 @@ export class Connections {
   async add(transport: Transport): Promise<void> {
     const sdk = await loadSdk()
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+    if (this.#isClosed) throw closed()
     const connection = { close: async () => undefined as void }
     const factory: McpServerFactory = ({ era }) => {
       const { server } = this.#serve(sdk)
@@ -42,6 +45,12 @@ export class Connections {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all([...this.#open].map((each) => each.close()))
   }
+}
+
+function closed(): BobbinError {
+  const reason = 'This server is closed.'
+  return new BobbinError('E_MCP_UNAVAILABLE', reason, { reason })
 }

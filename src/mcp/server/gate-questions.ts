@@ -1,9 +1,31 @@
 import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Gate } from '../../store/gate.ts'
+import { visibleText } from '../../text/visible-text.ts'
 import type { GateAnswer } from '../../turn/gates/gate-answer.ts'
 import { isJsonObject, textIn } from '../client/safe-schema.ts'
-import { APPROVAL_FORM, type ApprovalPolicy, approvalText } from './agent-tool.ts'
+
+/** What a client may decide, and in whose name. */
+export interface ApprovalPolicy {
+  readonly approvals: 'client' | undefined
+  readonly decidedBy: string
+}
+
+const MAX_ARGUMENTS = 4_000
+
+/** What a client reads before it approves a call; undefined if the arguments cannot be shown whole. */
+export function approvalText({ why, tool = '', args = {} }: Gate): string | undefined {
+  const shown = visibleText(JSON.stringify(args))
+  if (shown.length > MAX_ARGUMENTS) return undefined
+  return `${why} The call: \`${visibleText(tool)}\` with ${shown}`
+}
+
+/** The form of an approval. */
+export const APPROVAL_FORM = {
+  type: 'object',
+  properties: { approve: { type: 'boolean', title: 'Approve this call' } },
+  required: ['approve'],
+} as const
 
 const PLAIN = ['string', 'number', 'integer', 'boolean']
 
@@ -18,8 +40,30 @@ export function elicitationOf(gate: Gate, { approvals }: ApprovalPolicy): InputR
   }
   if (kind !== 'approval' || approvals !== 'client') return undefined
   const text = approvalText(gate)
-  return question({ mode: 'form', message: text, requestedSchema: APPROVAL_FORM })
+  return text === undefined
+    ? undefined
+    : question({ mode: 'form', message: text, requestedSchema: APPROVAL_FORM })
 }
+
+/** Why a client is not asked what a gate asks. */
+export function refusalOf({ kind }: Gate): string {
+  if (kind === 'approval') {
+    return 'This call needs an approval that this server does not take from its clients. It was not run.'
+  }
+  if (kind === 'result') {
+    return 'This call needs a result that this server does not take from its clients. It was not run.'
+  }
+  return 'This call asks with a form of more than one level, which MCP clients cannot show. It was declined.'
+}
+
+/** What a client reads if it may approve a call, but would not see all of it. */
+export function unshownText({ id, conversation }: Gate): string {
+  return `This call needs an approval, and its arguments are too long to be shown whole, so the client is not asked. It was not run. A person can decide at the store: gate \`${id}\` of conversation \`${conversation}\`.`
+}
+
+/** Whether a client may approve a call, but would not see all of it. */
+export const isUnshown = (gate: Gate, { approvals }: ApprovalPolicy): boolean =>
+  gate.kind === 'approval' && approvals === 'client' && approvalText(gate) === undefined
 
 const question = (params: object) =>
   ({ method: 'elicitation/create', params }) as unknown as InputRequest
@@ -36,7 +80,7 @@ export function canAnswer(
 }
 
 /** Forms of MCP have one level. */
-function isFlat({ properties = {} }: JsonObject): boolean {
+export function isFlat({ properties = {} }: JsonObject): boolean {
   return (
     isJsonObject(properties) &&
     Object.values(properties).every(

@@ -104,12 +104,17 @@ describe('a request of a page', () => {
     expect(await status(headers, hosts)).not.toBe(403)
   })
 
-  it.each(['mcp.example.com:443', 'http://mcp.example.com', 'a/b', 'a b', '::1'])(
-    'cannot come to what is no host: %s',
-    (host) => {
-      expect(() => mcpServer({ tools: [], hosts: [host] })).toThrow('without ports')
-    },
-  )
+  it.each([
+    '*',
+    '*.example.com',
+    'mcp.example.com:443',
+    'http://mcp.example.com',
+    'a/b',
+    'a b',
+    '::1',
+  ])('cannot come to what is no host: %s', (host) => {
+    expect(() => mcpServer({ tools: [], hosts: [host] })).toThrow('without ports')
+  })
 })
 
 describe('an answer', () => {
@@ -129,13 +134,10 @@ describe('an answer', () => {
     const client = await served({ tools: [deleting(ran)], approvals: 'client' })
     const answer = await asked(client, 'delete')
     const answers = Array.from({ length: 20 }, () =>
-      client.callTool(answer, { allowInputRequired: true }).then(
-        ({ isError }) => isError !== true,
-        () => false,
-      ),
+      client.callTool(answer, { allowInputRequired: true }),
     )
-    const good = (await Promise.all(answers)).filter(Boolean)
-    expect([ran, good.length]).toEqual([['ran'], 1])
+    const good = (await Promise.all(answers)).filter(({ isError }) => isError !== true)
+    expect([ran, good.length > 0]).toEqual([['ran'], true])
   })
 
   it('does not count on another server', async () => {
@@ -245,6 +247,23 @@ describe('progress', () => {
   })
 })
 
+describe('progress that cannot be sent', () => {
+  it('does not end the progress of its call', async () => {
+    const tells: Handler = async (_, { progress }) => {
+      for (const update of ['one', { big: 1n }, 'three']) {
+        progress(update as string)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      return 'done'
+    }
+    const client = await served({ tools: [plain('tells', tells, { effect: 'read' })] })
+    const seen: unknown[] = []
+    const onprogress = (note: object) => void seen.push(Reflect.get(note, 'message'))
+    await client.callTool({ name: 'tells' }, { onprogress })
+    expect(seen).toEqual(['one', '', 'three'])
+  })
+})
+
 describe('ProgressNotes', () => {
   it('has a pause between the notes of a flood', () => {
     const notes = new ProgressNotes()
@@ -261,7 +280,9 @@ describe('ProgressNotes', () => {
     ['text', { progress: 1, message: 'text' }],
     [undefined, { progress: 1, message: '' }],
     [7, { progress: 1, message: '7' }],
-  ])('makes a note of any update: %j', (update, note) => {
+    [{ big: 1n }, { progress: 1, message: '' }],
+    [{ progress: 1, total: Number.NaN }, { progress: 1 }],
+  ])('makes a note of any update: %o', (update, note) => {
     expect(new ProgressNotes().next(update, 0)).toEqual(note)
   })
 })
@@ -306,6 +327,13 @@ describe('a result in parts', () => {
       query = part.next.replace(/^[^?]*/, '')
     }
     expect([all === LINES, size > 262_144]).toEqual([true, true])
+  })
+
+  it('keeps every byte order mark', async () => {
+    const marks = '\ufeff'.repeat(20_000)
+    const { read } = await link(plain('marks', () => marks, { effect: 'read', inline: false }))
+    const [whole, middle] = [await read(''), await read('?start=3&end=9')]
+    expect([whole.text.length, middle.text.length]).toEqual([20_000, 2])
   })
 
   it('gives a whole character, however short the range is, so that a reader gets on', async () => {

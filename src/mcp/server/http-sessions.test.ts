@@ -248,6 +248,16 @@ describe('HttpSessions', () => {
     expect((await handle(sent(INITIALIZE)))?.status).toBe(200)
   })
 
+  it('makes room when the only call was cancelled', async () => {
+    const { handle } = await alone(1)
+    const id = await begun(handle)
+    const answer = (await handle(sent(CALL, id))) as Response
+    const method = 'notifications/cancelled'
+    await handle(sent({ jsonrpc: '2.0', method, params: { requestId: CALL.id } }, id))
+    expect(await answer.text()).not.toContain('result')
+    expect((await handle(sent(INITIALIZE)))?.status).toBe(200)
+  })
+
   it('stays within its bound when thousands come at once', async () => {
     const { sessions, handle } = await alone(10)
     const answers = await Promise.all(

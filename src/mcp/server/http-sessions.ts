@@ -82,6 +82,7 @@ export class HttpSessions {
     // It counts before anything is waited for, so that many at once stay within the bound.
     this.#open.set(id, session)
     await server.connect(transport)
+    endCancelled(transport)
     const response = await this.#answer(id, session, request)
     session.requests -= 1
     if (transport.sessionId === undefined) await this.#end(id)
@@ -133,6 +134,20 @@ export class HttpSessions {
     const session = this.#open.get(id)
     this.#open.delete(id)
     await session?.server.close().catch(() => undefined)
+  }
+}
+
+/** Ends the answer to a request that the client cancels. The SDK leaves it open, and the session would count as busy. */
+function endCancelled(transport: Session['transport']): void {
+  const receive = transport.onmessage
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the transport is not an event target
+  transport.onmessage = (message, extra) => {
+    receive?.(message, extra)
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return
+    const { requestId } = message.params ?? {}
+    if (typeof requestId === 'string' || typeof requestId === 'number') {
+      transport.closeSSEStream(requestId)
+    }
   }
 }
 

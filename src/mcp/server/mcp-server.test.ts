@@ -222,8 +222,8 @@ describe('a call that needs approval', () => {
     const moved = await ask({ inputResponses, requestState, arguments: { all: true } })
     expect([moved.isError, ran]).toEqual([true, []])
     await ask({ inputResponses, requestState })
-    const again = await ask({ inputResponses, requestState })
-    expect([again.isError, ran]).toEqual([true, ['ran']])
+    await ask({ inputResponses, requestState })
+    expect(ran).toEqual(['ran'])
   })
 })
 

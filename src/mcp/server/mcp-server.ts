@@ -2,7 +2,6 @@ import type { Transport } from '@modelcontextprotocol/server'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import { isIterable, wrongInput } from '../../core/error/wrong-input.ts'
 import { hasMethods, type OptionTable, option, optionOr, readOptions } from '../../core/options.ts'
-import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import { Tool } from '../../tools/tool.ts'
 import type { Telemetry } from '../../turn/events/telemetry.ts'
@@ -15,8 +14,10 @@ import { Connections } from './connections.ts'
 import { HttpFace } from './http-face.ts'
 import { protocolServer } from './protocol-server.ts'
 import { isHost, refusedRequest } from './request-check.ts'
+import { RunningCalls } from './running-calls.ts'
 import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
+import { shortMemory } from './short-memory.ts'
 import { ToolChanges } from './tool-changes.ts'
 
 /** What a server offers, and to whom. */
@@ -59,7 +60,7 @@ export interface McpServer {
   handle(request: Request): Promise<Response>
   /** Tells clients that the list of tools changed. */
   toolsChanged(): void
-  /** Ends all connections. */
+  /** Aborts the calls that run, waits until their ends are stored, at most ten seconds, and ends all connections. */
   close(): Promise<void>
 }
 
@@ -87,7 +88,7 @@ const OPTIONS = {
   hosts: optionOr<readonly string[]>(
     [],
     (value) => Array.isArray(value) && value.every(isHost),
-    "must be a list of host names without ports, such as `['mcp.example.com']`",
+    "must be a list of host names without ports, such as `['mcp.example.com']`; name each host, since there are no wildcards",
   ),
   sessions: optionOr(
     1_000,
@@ -96,15 +97,12 @@ const OPTIONS = {
   ),
 } satisfies OptionTable<McpServerOptions>
 
-/** How many calls a store in memory remembers. */
-const MAX_REMEMBERED = 200
-
 /** Serves tools and agents to MCP clients over stdio and streamable HTTP, protocols 2026-07-28 and before. */
 export function mcpServer(options: McpServerOptions): McpServer {
   const settings = readOptions({ of: 'mcpServer', code: 'E_INVALID_INPUT' }, OPTIONS, options)
   const { tools, agents, approvals, decidedBy, hosts, name, version } = settings
   if (tools === undefined) throw wrongInput('mcpServer', 'tools', 'must be a list of tools')
-  const policy = { approvals, decidedBy }
+  const policy = { approvals, decidedBy, running: new RunningCalls() }
   const own = Object.entries(agents).map(([agent, runner]) => agentTool(agent, runner, policy))
   const { store, remember } = settings.store
     ? { store: settings.store, remember: () => undefined }
@@ -132,6 +130,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
     toolsChanged: () => changes.tell(),
     async close() {
       unlisten()
+      await scope.running.close()
       await Promise.all([http.close(), stdio.close()])
     },
   }
@@ -165,19 +164,5 @@ function requireServable(tools: readonly Tool[]): void {
     } catch (error) {
       throw wrongInput('mcpServer', 'tools', `must not hold \`${name}\`: ${thrownText(error)}`)
     }
-  }
-}
-
-/** A store that forgets all but the last calls. */
-function shortMemory(): { store: RunnerStore; remember: (conversation: string) => void } {
-  const store = memoryStore()
-  const known: string[] = []
-  return {
-    store,
-    remember(conversation) {
-      known.push(conversation)
-      const oldest = known.length > MAX_REMEMBERED ? known.shift() : undefined
-      if (oldest !== undefined) store.delete(oldest).catch(() => undefined)
-    },
   }
 }

@@ -56,10 +56,18 @@ function noteOf(update: unknown, step: number): ProgressNote {
     const { progress, total, message } = update
     return {
       progress: progress as number,
-      ...(typeof total === 'number' && { total }),
+      ...(Number.isFinite(total) && { total: total as number }),
       ...(typeof message === 'string' && { message: brief(message, MAX_TEXT) }),
     }
   }
-  const message = typeof update === 'string' ? update : (JSON.stringify(update) ?? '')
-  return { progress: step, message: brief(message, MAX_TEXT) }
+  return { progress: step, message: brief(textOf(update), MAX_TEXT) }
+}
+
+/** An update as a text; an empty one for what is not JSON. */
+function textOf(update: unknown): string {
+  try {
+    return typeof update === 'string' ? update : (JSON.stringify(update) ?? '')
+  } catch {
+    return ''
+  }
 }

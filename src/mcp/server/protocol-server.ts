@@ -4,6 +4,7 @@ import type {
   McpServer as SdkServer,
 } from '@modelcontextprotocol/server'
 
+import { isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -59,8 +60,13 @@ export function protocolServer(
     const said = ctx.mcpReq.envelope as Record<string, ClientCapabilities> | undefined
     const capabilities = said?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
     const caller = { ctx, capabilities }
-    const result = state ? calls.resume(call, state, caller) : calls.run(call, caller)
-    return (await result) as never
+    try {
+      const result = state ? calls.resume(call, state, caller) : calls.run(call, caller)
+      return (await result) as never
+    } catch (error) {
+      if (!isBobbinError(error, 'E_INVALID_DECISION')) throw error
+      throw new ProtocolError(INVALID, error.message)
+    }
   })
   server.setRequestHandler('resources/list', () => ({ resources: [] }))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [TEMPLATE] }))

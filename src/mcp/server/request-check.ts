@@ -27,10 +27,10 @@ export function refusedRequest(request: Request, hosts: readonly string[]): Resp
 const hostname = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname : undefined
 
-/** True for the name or address of a host, without a scheme, a port or a path. */
+/** True for the name or address of a host, without a scheme, a port, a path or a wildcard. */
 export function isHost(value: unknown): boolean {
   if (typeof value !== 'string' || !URL.canParse(`http://${value}`)) return false
-  return /^([^\s/?#@:\\]+|\[[0-9a-f:.]+\])$/i.test(value)
+  return /^([^\s/?#@:\\*]+|\[[0-9a-f:.]+\])$/i.test(value)
 }
 
 const refusal = (message: string): Response => httpError(403, -32_000, message)

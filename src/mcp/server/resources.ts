@@ -44,7 +44,9 @@ export async function readResult(place: ResultPlace, uri: string) {
   const meta = { uri, _meta: { 'bobbin-adk/size': size, ...next } }
   if (Media.isMedia(result)) return { ...meta, mimeType: result.mimeType, blob: base64(part.bytes) }
   const mimeType = (result as Artifact).kind === 'json' ? 'application/json' : 'text/plain'
-  return { ...meta, mimeType, text: new TextDecoder().decode(part.bytes) }
+  // A byte order mark is a part of the text like any other.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(part.bytes)
+  return { ...meta, mimeType, text }
 }
 
 type RangeReader = Pick<SpoolReader, 'read' | 'byteLength'>
@@ -102,9 +104,18 @@ function nextCharacter(bytes: Uint8Array, at: number): number {
 export async function resultAt({ store, spool }: ResultPlace, uri: string): Promise<unknown> {
   const [, conversation = '', call = '', index = ''] = PATTERN.exec(uri) ?? []
   const known = conversation === '' ? undefined : await store.conversation(conversation)
-  const entry = known && (await store.get(conversation, 'settlement', call))
-  if (entry === undefined) return undefined
-  return resultsOf(ToolCall.fromJSON(entry.data, restoreFrom(store, spool)))[Number(index)]
+  const settled = known && (await settledCall({ store, spool }, conversation, call))
+  return settled && resultsOf(settled)[Number(index)]
+}
+
+/** The record of a call; undefined if it has none yet. */
+export async function settledCall(
+  { store, spool }: ResultPlace,
+  conversation: string,
+  call: string,
+): Promise<ToolCall | undefined> {
+  const entry = await store.get(conversation, 'settlement', call)
+  return entry && ToolCall.fromJSON(entry.data, restoreFrom(store, spool))
 }
 
 /** The results of a call in their order, media in their places. */

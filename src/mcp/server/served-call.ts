@@ -4,19 +4,30 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
+import { systemClock } from '../../core/clock.ts'
+import { isBobbinError } from '../../core/error/error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
+import type { Gate } from '../../store/gate.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
-import type { TurnOutcome } from '../../turn/limits/outcome.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
-import type { ApprovalPolicy } from './agent-tool.ts'
-import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
+import { forClient } from './agent-tool.ts'
+import {
+  type ApprovalPolicy,
+  canAnswer,
+  decisionOf,
+  elicitationOf,
+  isUnshown,
+  refusalOf,
+  unshownText,
+} from './gate-questions.ts'
 import { tellProgress } from './progress-notes.ts'
-import type { ResultPlace } from './resources.ts'
+import { type ResultPlace, settledCall } from './resources.ts'
+import type { RunningCalls } from './running-calls.ts'
 import { servedResult } from './served-result.ts'
 import { type CallState, signState } from './signed-state.ts'
 
@@ -24,8 +35,9 @@ import { type CallState, signState } from './signed-state.ts'
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
   readonly telemetry: Telemetry | undefined
-  /** Forgets the oldest calls of a store in memory. */
-  readonly remember: (conversation: string) => void
+  readonly running: RunningCalls
+  /** Lets a store in memory forget the oldest calls. `since` is when the oldest call began that still runs. */
+  readonly remember: (conversation: string, since: number) => void
 }
 
 /** A call as a client asks for it. */
@@ -37,12 +49,15 @@ interface AskedCall {
 interface ServedCall {
   readonly call: AskedCall
   readonly from: ServedFrom
+  /** When it began. */
+  readonly since: number
 }
 
-const NOT_ALLOWED =
-  'This call needs an approval that this server does not take from its clients. It was not run.'
-
-const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was not run.'
+const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was declined.'
+const STILL_RUNS = 'This question has been answered already, and its call still runs.'
+const EXPIRED = 'This question was not answered in time. The call has ended.'
+const IN_DOUBT =
+  'This question has been answered already, and its call has no result: it is in doubt whether it took effect. Do not repeat it blindly; check first.'
 
 /** Where a call comes from, and what that client can do. */
 export interface Caller {
@@ -69,6 +84,8 @@ export class ServedCalls {
       store,
       spool,
       tools: () => scope.tools(),
+      // Each tool limits its calls.
+      limits: { timeMs: Number.POSITIVE_INFINITY },
       ...(telemetry && { telemetry: { turn } }),
       executor: async ({ conversation, turnToolCalls }) => {
         const call = this.#served.get(conversation)?.call
@@ -83,14 +100,15 @@ export class ServedCalls {
   async run(call: AskedCall, caller: Caller): Promise<object> {
     const conversation = `mcp-${crypto.randomUUID()}`
     const message = `A client calls \`${call.tool}\`.`
-    const { signal } = caller.ctx.mcpReq
     try {
-      return await this.#serve(conversation, call, caller, () =>
-        this.#runner.run({ message, conversation, signal }),
-      )
+      return await this.#serve(conversation, call, caller, (signal) => {
+        const turn = this.#runner.run({ message, conversation, signal })
+        return this.#ended(call, turn, caller, signal)
+      })
     } finally {
       // After its end: the store in memory drops the oldest remembered call, and must not drop one that runs.
-      this.#scope.remember(conversation)
+      const [oldest] = this.#served.values()
+      this.#scope.remember(conversation, oldest?.since ?? systemClock.now())
     }
   }
 
@@ -101,55 +119,115 @@ export class ServedCalls {
       return failure('The answer belongs to another call. Nothing was run.')
     }
     const gate = await this.#scope.store.gate(conversation, state.gate)
-    if (gate?.state !== 'pending') return failure('This question has been answered already.')
-    const { inputResponses = {}, signal } = caller.ctx.mcpReq
-    const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
-    const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
-    return this.#serve(conversation, call, caller, () =>
-      this.#runner.resume({ conversation, decisions, signal }),
-    )
+    if (this.#served.has(conversation)) return failure(STILL_RUNS)
+    if (gate?.state !== 'pending') return this.#answeredBefore(call, state, gate, caller)
+    const { inputResponses = {} } = caller.ctx.mcpReq
+    const given: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
+    const decision = decisionOf(gate, given, this.#scope.decidedBy)
+    const work = async (signal: AbortSignal) => {
+      // The server that asked may have had other rules.
+      if (elicitationOf(gate, this.#scope) === undefined) {
+        return this.#refuse(call, gate, caller, signal)
+      }
+      const turn = this.#runner.resume({ conversation, decisions: [decision], signal })
+      return this.#ended(call, turn, caller, signal)
+    }
+    try {
+      return await this.#serve(conversation, call, caller, work)
+    } catch (error) {
+      // Another process has taken an answer.
+      if (!isBobbinError(error, 'E_GATE_STATE')) throw forClient(error)
+      return this.#answeredBefore(call, state, gate, caller)
+    }
+  }
+
+  /** What a client is told that answers again: perhaps the answer to it was lost. */
+  async #answeredBefore(
+    call: AskedCall,
+    { conversation }: CallState,
+    gate: Gate | undefined,
+    caller: Caller,
+  ): Promise<object> {
+    const { store } = this.#scope
+    const record = await settledCall(this.#scope, conversation, gate?.toolCallId ?? '')
+    if (record !== undefined) return servedResult(record, conversation)
+    const [next] = await store.openGates(conversation)
+    if (next?.state === 'pending') {
+      return this.#serve(conversation, call, caller, (signal) =>
+        this.#asked(call, next, caller, signal),
+      )
+    }
+    return failure(gate?.state === 'expired' ? EXPIRED : IN_DOUBT)
   }
 
   async #serve(
     conversation: string,
     call: AskedCall,
     caller: Caller,
-    start: () => TurnHandle,
+    work: (signal: AbortSignal) => Promise<object>,
   ): Promise<object> {
-    this.#served.set(conversation, { call, from: fromOf(caller) })
+    const { signal: given } = caller.ctx.mcpReq
+    this.#served.set(conversation, { call, from: fromOf(caller), since: systemClock.now() })
     try {
-      return await this.#ended(call, start(), caller)
+      return await this.#scope.running.run(given, work)
     } finally {
       this.#served.delete(conversation)
     }
   }
 
-  async #ended(call: AskedCall, turn: TurnHandle, caller: Caller): Promise<object> {
+  async #ended(
+    call: AskedCall,
+    turn: TurnHandle,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<object> {
     const [outcome] = await Promise.all([turn, tellProgress(turn, caller.ctx)])
     const { conversation, gates, toolCalls } = outcome
     const [gate] = gates
     if (outcome.status === 'suspended' && gate !== undefined) {
-      const request = elicitationOf(gate, this.#scope)
-      if (request === undefined) return this.#deny(outcome, gate.id, NOT_ALLOWED)
-      // The SDK then answers with the error that the protocol has for it.
-      if (!canAnswer(request, caller.capabilities)) await this.#deny(outcome, gate.id, CANNOT_ASK)
-      const state = { conversation, gate: gate.id, call: checksum(call.tool, call.args) }
-      const requestState = await signState(this.#scope.store, state)
-      return { resultType: 'input_required', inputRequests: { [gate.id]: request }, requestState }
+      return this.#asked(call, gate, caller, signal)
     }
     const record = toolCalls.at(-1)
     if (record === undefined) return failure(outcome.reason?.message ?? 'The call did not run.')
     return servedResult(record, conversation)
   }
 
-  /** Ends a call whose gate no client may answer. */
+  /** Puts a question to the client. */
+  async #asked(call: AskedCall, gate: Gate, caller: Caller, signal: AbortSignal): Promise<object> {
+    const request = elicitationOf(gate, this.#scope)
+    if (request === undefined) return this.#refuse(call, gate, caller, signal)
+    if (!canAnswer(request, caller.capabilities)) {
+      const denied = await this.#deny(call, gate, CANNOT_ASK, caller, signal)
+      if (runsOnDecline(gate)) return denied
+      // The SDK then answers with the error that the protocol has for it.
+    }
+    const { conversation, id } = gate
+    const state = { conversation, gate: id, call: checksum(call.tool, call.args) }
+    const requestState = await signState(this.#scope.store, state)
+    return { resultType: 'input_required', inputRequests: { [id]: request }, requestState }
+  }
+
+  /** Ends a call whose question is not for clients. If they may not see all of it, a person at the store still decides. */
+  async #refuse(call: AskedCall, gate: Gate, caller: Caller, signal: AbortSignal): Promise<object> {
+    if (isUnshown(gate, this.#scope)) return failure(unshownText(gate))
+    return this.#deny(call, gate, refusalOf(gate), caller, signal)
+  }
+
+  /** Declines a question. An agent continues without an answer, and what it says is the result. */
   async #deny(
-    { conversation }: TurnOutcome,
-    gate: string,
+    call: AskedCall,
+    gate: Gate,
     reason: string,
-  ): Promise<CallToolResult> {
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const { id, conversation } = gate
     const { decidedBy } = this.#scope
-    const decisions = [{ gate, decidedBy, approve: false as const, reason }]
+    const decisions = [{ gate: id, decidedBy, approve: false as const, reason }]
+    if (runsOnDecline(gate)) {
+      const turn = this.#runner.resume({ conversation, decisions, signal })
+      return this.#ended(call, turn, caller, signal)
+    }
     await this.#runner.resume({ conversation, decisions })
     return failure(reason)
   }
@@ -165,6 +243,8 @@ function fromOf({ ctx: { mcpReq } }: Caller): ServedFrom {
     ...(typeof tracestate === 'string' && { tracestate }),
   }
 }
+
+const runsOnDecline = ({ context }: Gate): boolean => context?.['runOnDecline'] === true
 
 const failure = (text: string): CallToolResult => ({
   content: [{ type: 'text', text }],

@@ -84,6 +84,7 @@ async function agentServer(
   store: Store,
 ): Promise<Served> {
   const { mcpServer } = await import('../../mcp/index.ts')
+  const { servedOptions } = await import('../../mcp/server/served-runner.ts')
   const { agent, file } = loaded
   const tools = await loaded.toolsNow()
   const mind = await mindOf(agent, values, io, file).catch((error: unknown) => {
@@ -97,6 +98,7 @@ async function agentServer(
   const server = mcpServer({
     tools,
     store,
+    runner: servedOptions(options),
     ...(agents && { agents }),
     ...(agent.telemetry && { telemetry: agent.telemetry }),
     ...(values.approvals === true && { approvals: 'client' as const }),

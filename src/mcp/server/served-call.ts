@@ -4,13 +4,14 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import { checksum } from '../../core/checksum.ts'
+import { isBobbinError } from '../../core/error/error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { memorySpool } from '../../spool/memory-spool.ts'
 import type { SpoolStore } from '../../spool/spool-store.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
-import type { TurnOutcome } from '../../turn/limits/outcome.ts'
+import type { TurnRunnerOptions } from '../../turn/options/runner-options.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import type { ApprovalPolicy } from './agent-tool.ts'
@@ -18,11 +19,13 @@ import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
 import { tellProgress } from './progress-notes.ts'
 import type { ResultPlace } from './resources.ts'
 import { servedResult } from './served-result.ts'
+import type { McpRunnerOptions } from './served-runner.ts'
 import { type CallState, signState } from './signed-state.ts'
 
 /** What a server with tools is made of. */
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
+  readonly runner: McpRunnerOptions
   readonly telemetry: Telemetry | undefined
   /** Forgets the oldest calls of a store in memory. */
   readonly remember: (conversation: string) => void
@@ -42,6 +45,8 @@ interface ServedCall {
 const NOT_ALLOWED =
   'This call needs an approval that this server does not take from its clients. It was not run.'
 
+const MAY_NOT_DECIDE = 'This client may not decide on this call. It was not run.'
+
 const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was not run.'
 
 /** Where a call comes from, and what that client can do. */
@@ -54,6 +59,8 @@ export interface Caller {
 export class ServedCalls {
   readonly #scope: ServedScope
   readonly #runner: TurnRunner
+  /** Ends calls that no client may decide on: that is no decision of a client, so `mayDecide` is not asked. */
+  readonly #denier: TurnRunner
   /** The calls that run, by their conversations. */
   readonly #served = new Map<string, ServedCall>()
 
@@ -65,7 +72,9 @@ export class ServedCalls {
       begin.isNested
         ? telemetry?.turn(begin)
         : telemetry?.served?.(this.#served.get(begin.conversation)?.from ?? {})
-    this.#runner = new TurnRunner({
+    const { mayDecide, ...given } = scope.runner
+    const options: TurnRunnerOptions = {
+      ...given,
       store,
       spool,
       tools: () => scope.tools(),
@@ -76,7 +85,9 @@ export class ServedCalls {
           ? { answer: 'Done.' }
           : { calls: [call] }
       },
-    })
+    }
+    this.#runner = new TurnRunner({ ...options, ...(mayDecide && { mayDecide }) })
+    this.#denier = new TurnRunner(options)
   }
 
   /** Runs a new call. */
@@ -105,9 +116,14 @@ export class ServedCalls {
     const { inputResponses = {}, signal } = caller.ctx.mcpReq
     const answer: unknown = Object.hasOwn(inputResponses, gate.id) ? inputResponses[gate.id] : {}
     const decisions = [decisionOf(gate, answer, this.#scope.decidedBy)]
-    return this.#serve(conversation, call, caller, () =>
-      this.#runner.resume({ conversation, decisions, signal }),
-    )
+    try {
+      return await this.#serve(conversation, call, caller, () =>
+        this.#runner.resume({ conversation, decisions, signal }),
+      )
+    } catch (error) {
+      if (!isBobbinError(error, 'E_DECISION_NOT_ALLOWED')) throw error
+      return this.#deny(conversation, gate.id, MAY_NOT_DECIDE)
+    }
   }
 
   async #serve(
@@ -130,9 +146,10 @@ export class ServedCalls {
     const [gate] = gates
     if (outcome.status === 'suspended' && gate !== undefined) {
       const request = elicitationOf(gate, this.#scope)
-      if (request === undefined) return this.#deny(outcome, gate.id, NOT_ALLOWED)
+      if (request === undefined) return this.#deny(conversation, gate.id, NOT_ALLOWED)
       // The SDK then answers with the error that the protocol has for it.
-      if (!canAnswer(request, caller.capabilities)) await this.#deny(outcome, gate.id, CANNOT_ASK)
+      if (!canAnswer(request, caller.capabilities))
+        await this.#deny(conversation, gate.id, CANNOT_ASK)
       const state = { conversation, gate: gate.id, call: checksum(call.tool, call.args) }
       const requestState = await signState(this.#scope.store, state)
       return { resultType: 'input_required', inputRequests: { [gate.id]: request }, requestState }
@@ -143,14 +160,10 @@ export class ServedCalls {
   }
 
   /** Ends a call whose gate no client may answer. */
-  async #deny(
-    { conversation }: TurnOutcome,
-    gate: string,
-    reason: string,
-  ): Promise<CallToolResult> {
+  async #deny(conversation: string, gate: string, reason: string): Promise<CallToolResult> {
     const { decidedBy } = this.#scope
     const decisions = [{ gate, decidedBy, approve: false as const, reason }]
-    await this.#runner.resume({ conversation, decisions })
+    await this.#denier.resume({ conversation, decisions })
     return failure(reason)
   }
 }

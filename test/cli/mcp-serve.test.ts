@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
 import { runCli } from '../../src/cli/run-cli.ts'
+import { cli } from './in-process.ts'
 
 let cwd: string
 beforeAll(() => {
@@ -42,7 +43,7 @@ async function serve(program: string, ...flags: readonly string[]) {
     return serving
   })
   await expect.poll(() => said, { timeout: 10_000 }).toContain('/mcp (')
-  return { url: /http:\S+/.exec(said)?.[0] ?? '', said }
+  return { url: /http:\S+/.exec(said)?.[0] ?? '', said, file }
 }
 
 /** A client that approves what it is asked. */
@@ -103,5 +104,26 @@ describe('bobbin mcp serve', () => {
     for (const { address } of others) {
       await expect(fetch(`http://${address}:${port}/mcp`)).rejects.toThrow('fetch failed')
     }
+  })
+
+  it('leaves interrupted calls to `recover`, which asks no model about them', async () => {
+    const { url, file } = await serve(`
+      import { writeFileSync } from 'node:fs'
+      export const tools = [
+        ${tool('hang', `handler: () => new Promise(() => writeFileSync(${JSON.stringify(join(cwd, 'began'))}, ''))`)},
+        ${tool('pay', `handler: () => writeFileSync(${JSON.stringify(join(cwd, 'paid'))}, '')`)},
+      ]
+      export const offline = ({ turnToolCalls }) =>
+        turnToolCalls.some(({ tool }) => tool === 'pay') ? { answer: 'Paid.' } : { calls: [{ tool: 'pay', args: {} }] }
+    `)
+    const client = await clientOf(url)
+    client.callTool({ name: 'hang' }).catch(() => undefined)
+    await expect.poll(() => existsSync(join(cwd, 'began'))).toBe(true)
+    const store = ['--agent', file, '--store', `${file}.db`]
+    const recovered = await cli(['recover', '--force', ...store], { cwd })
+    expect(recovered).toMatchObject({ code: 0, stderr: '' })
+    expect(recovered.stdout).toContain('in-doubt')
+    expect(existsSync(join(cwd, 'paid'))).toBe(false)
+    expect((await cli(['recover', ...store], { cwd })).stdout).toBe('Nothing to recover.\n')
   })
 })

@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
+import { runnerOptions } from '../run/agent.ts'
 import { httpServer } from '../run/node-http.ts'
 import { mindOf } from '../run/turn-session.ts'
 import { type OpenAgent, withAgent } from '../run/with-agent.ts'
@@ -93,7 +94,7 @@ async function agentServer(
     tell(io, `\`ask\` is not served: ${thrownText(error)}`)
     return undefined
   })
-  const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
+  const options = runnerOptions(agent)
   const agents = mind && { ask: new TurnRunner({ ...options, ...mind, store }) }
   const server = mcpServer({
     tools,

@@ -18,3 +18,8 @@ export type Agent = Omit<TurnRunnerOptions, 'store' | 'spool' | 'model' | 'execu
 /** The agent's own questions. */
 export const questionsOf = ({ question = [] }: Agent): readonly string[] =>
   typeof question === 'string' ? [question] : question
+
+/** The options of the runner in an agent, but for who decides. */
+export function runnerOptions({ question, model, executor, offline, ...options }: Agent) {
+  return options
+}

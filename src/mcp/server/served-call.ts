@@ -19,7 +19,7 @@ import { canAnswer, decisionOf, elicitationOf } from './gate-questions.ts'
 import { tellProgress } from './progress-notes.ts'
 import type { ResultPlace } from './resources.ts'
 import { servedResult } from './served-result.ts'
-import type { McpRunnerOptions } from './served-runner.ts'
+import { type McpRunnerOptions, newServedCall } from './served-runner.ts'
 import { type CallState, signState } from './signed-state.ts'
 
 /** What a server with tools is made of. */
@@ -92,7 +92,7 @@ export class ServedCalls {
 
   /** Runs a new call. */
   async run(call: AskedCall, caller: Caller): Promise<object> {
-    const conversation = `mcp-${crypto.randomUUID()}`
+    const conversation = newServedCall()
     const message = `A client calls \`${call.tool}\`.`
     const { signal } = caller.ctx.mcpReq
     try {

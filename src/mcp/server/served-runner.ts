@@ -1,4 +1,5 @@
 import { wrongInput } from '../../core/error/wrong-input.ts'
+import type { Executor } from '../../turn/executor/executor.ts'
 import type { RunnerOptions } from '../../turn/options/option-table.ts'
 import { isRunnerOption } from '../../turn/options/runner-options.ts'
 
@@ -33,3 +34,13 @@ export function requireServed(options: McpRunnerOptions): void {
 /** What counts of the options of a whole runner. */
 export const servedOptions = (options: RunnerOptions): McpRunnerOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => isServed(name)))
+
+/** The name of the conversation that holds a new call of a client. */
+export const newServedCall = (): string => `mcp-${crypto.randomUUID()}`
+
+/** Whether a conversation holds a call of a client. Those of agents have other names. */
+export const isServedCall = (conversation: string): boolean =>
+  /^mcp-[0-9a-f-]{36}$/.test(conversation)
+
+/** Ends the turn of a call that was interrupted: the client that asked has gone, and no model may add calls. */
+export const settledCall: Executor = async () => ({ answer: 'The call of the client is settled.' })

@@ -126,4 +126,21 @@ describe('bobbin mcp serve', () => {
     expect(existsSync(join(cwd, 'paid'))).toBe(false)
     expect((await cli(['recover', ...store], { cwd })).stdout).toBe('Nothing to recover.\n')
   })
+
+  it('serves a tool named `ask` instead of the agent', async () => {
+    const { url, said } = await serve(
+      `export const tools = [${tool('ask')}]\nexport const offline = () => ({ answer: 'agent' })`,
+    )
+    expect(said).toContain('The agent is not served: one of its tools has the name `ask`.')
+    const { content } = await (await clientOf(url)).callTool({ name: 'ask' })
+    expect(content).toMatchObject([{ text: 'ran' }])
+  })
+
+  it('says what to do if `tools` is a function that needs a context', async () => {
+    writeFileSync(join(cwd, 'needs.mjs'), 'export const tools = ({ context }) => context.tools')
+    const ended = await cli(['mcp', 'serve', 'needs.mjs', '--store', 'needs.db'], { cwd })
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain('`tools` of `needs.mjs` failed: Cannot read properties of')
+    expect(ended.stderr).toContain('calls it once, without a `context`')
+  })
 })

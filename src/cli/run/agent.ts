@@ -20,6 +20,7 @@ export const questionsOf = ({ question = [] }: Agent): readonly string[] =>
   typeof question === 'string' ? [question] : question
 
 /** The options of the runner in an agent, but for who decides. */
-export function runnerOptions({ question, model, executor, offline, ...options }: Agent) {
+export function runnerOptions(agent: Agent) {
+  const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
   return options
 }

@@ -3,7 +3,24 @@ import type { Executor } from '../../turn/executor/executor.ts'
 import type { RunnerOptions } from '../../turn/options/option-table.ts'
 import { isRunnerOption } from '../../turn/options/runner-options.ts'
 
-const SERVED = [
+/** The options of a runner that count for calls of clients, on which no model decides. */
+export type McpRunnerOptions = Pick<
+  RunnerOptions,
+  | 'approve'
+  | 'artifacts'
+  | 'conversationSecret'
+  | 'leaseMs'
+  | 'limits'
+  | 'mayDecide'
+  | 'middleware'
+  | 'policy'
+  | 'secrets'
+  | 'subject'
+  | 'testing'
+  | 'timeoutMs'
+>
+
+const SERVED: readonly string[] = [
   'approve',
   'artifacts',
   'conversationSecret',
@@ -16,12 +33,9 @@ const SERVED = [
   'subject',
   'testing',
   'timeoutMs',
-] as const satisfies readonly (keyof RunnerOptions)[]
+] satisfies readonly (keyof McpRunnerOptions)[]
 
-/** The options of a runner that count for calls of clients, on which no model decides. */
-export type McpRunnerOptions = Pick<RunnerOptions, (typeof SERVED)[number]>
-
-const isServed = (name: string) => (SERVED as readonly string[]).includes(name)
+const isServed = (name: string) => SERVED.includes(name)
 
 /** Refuses the options that have no meaning here; the runner itself checks the values of the others. */
 export function requireServed(options: McpRunnerOptions): void {

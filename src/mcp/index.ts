@@ -16,3 +16,4 @@ export {
 export { type McpTools, type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
 export type { McpProblem } from './client/tool-list.ts'
 export { type McpServer, type McpServerOptions, mcpServer } from './server/mcp-server.ts'
+export type { McpRunnerOptions } from './server/served-runner.ts'

@@ -71,6 +71,16 @@ beforeAll(async () => {
   writeFileSync(join(cwd, 'mcp.json'), JSON.stringify({ mcpServers: servers }))
   writeFileSync(join(cwd, 'vscode.json'), JSON.stringify({ servers: { sky: servers.sky } }))
   writeFileSync(join(cwd, 'other.json'), JSON.stringify([]))
+  const node = { command: process.execPath }
+  const odd = {
+    sky: { ...servers.sky, autoApprove: ['weather'] },
+    lost: { ...node, cwd: '/no/such/folder' },
+    loud: {
+      ...node,
+      args: ['-e', 'console.log("Welcome\\u001b[31m!"); setTimeout(() => {}, 100)'],
+    },
+  }
+  writeFileSync(join(cwd, 'bom.json'), `\uFEFF${JSON.stringify({ mcpServers: odd })}`)
   const tool = `new Tool({ name: 'sky_weather', description: '', effect: 'read', inputSchema: { type: 'object' }, handler: () => 'own' })`
   const agent = (tools: string, sky: object) => `
     import { Tool } from ${JSON.stringify(inRoot('src', 'index.ts'))}
@@ -80,6 +90,7 @@ beforeAll(async () => {
       call ? { answer: 'ran ' + call.tool } : { calls: [{ tool: 'sky_weather', args: { city: 'Ulm' } }] }`
   writeFileSync(join(cwd, 'good.ts'), agent('[]', servers.sky))
   writeFileSync(join(cwd, 'same.ts'), agent(`[${tool}]`, servers.sky))
+  writeFileSync(join(cwd, 'disabled.ts'), agent('[]', { command: 'none', disabled: true }))
   writeFileSync(join(cwd, 'away.ts'), agent('[]', { command: 'no-such-program-here' }))
 })
 afterAll(() => {
@@ -169,8 +180,25 @@ describe('bobbin mcp list', () => {
     expect(stderr).toContain(message)
   })
 
-  it('reads the file of another program', async () => {
+  it('reads the files of other programs', async () => {
     expect((await run('list', 'sky', '--config', 'vscode.json')).code).toBe(0)
+    const { code, stderr } = await run('list', 'sky', '--config', 'bom.json')
+    expect(code).toBe(0)
+    expect(stderr).toContain('`autoApprove` of the MCP server `sky` is ignored')
+  })
+
+  it.each([
+    ['lost', 'Its `cwd` is `/no/such/folder`, which is not a folder'],
+    ['loud', 'no message of the protocol: `Welcome\\u{1B}[31m!`'],
+  ])('says why a process cannot be opened: %s', async (name, message) => {
+    const { code, stderr } = await run('list', name, '--config', 'bom.json')
+    expect(code).toBe(2)
+    expect(stderr).toContain(message)
+  })
+
+  it('says when it was interrupted, and not that calls are stored', async () => {
+    const ended = await cli(['mcp', 'list', 'sky'], { cwd, signal: AbortSignal.abort() })
+    expect(ended).toEqual({ code: 130, stdout: '', stderr: 'bobbin: Interrupted.\n' })
   })
 })
 
@@ -244,6 +272,12 @@ describe('an agent file with `mcpServers`', () => {
     const { id } = JSON.parse(listed.stdout) as { id: string }
     const undone = await cli(['undo', id, '-a', 'good.ts', '--store', 'good.db'], { cwd })
     expect(undone.stderr).toContain('its tool `sky_weather` has no `undo`')
+  })
+
+  it('leaves out a server that is disabled', async () => {
+    const args = ['run', 'Go.', '--quiet', '--agent', 'disabled.ts', '--store', 'good.db']
+    const { stderr } = await cli(args, { cwd })
+    expect(stderr).toContain('The MCP server `sky` is left out: `disabled` is true.')
   })
 
   it.each([

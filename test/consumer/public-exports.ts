@@ -221,6 +221,7 @@ export const publicExports: Readonly<Record<string, PublicNames>> = {
       'McpOAuthOptions',
       'McpOAuthStorage',
       'McpProblem',
+      'McpRunnerOptions',
       'McpServer',
       'McpServerConfig',
       'McpServerOptions',

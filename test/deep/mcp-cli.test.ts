@@ -25,7 +25,12 @@ beforeAll(async () => {
     command: process.execPath,
     args: [inRoot('test', 'mcp', 'stdio-server.mjs'), join(folder, 'effects')],
   }
-  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: stdio } }))
+  const small = {
+    command: process.execPath,
+    args: [bobbin, 'mcp', 'serve', 'small.mjs', '--store', 'small.db'],
+    cwd: folder,
+  }
+  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: stdio, small } }))
   // Made of plain files: an agent of a project would import the published package.
   const tool = `new Tool({ name: 'double', description: 'Doubles.', effect: 'read', inputSchema: { type: 'object', properties: { n: { type: 'number' } } }, handler: ({ n }) => ({ twice: 2 * n }) })`
   const agent = `
@@ -37,6 +42,8 @@ beforeAll(async () => {
       : { calls: [{ tool: 'test_echo', args: { a: 1 } }] }
   `
   writeFileSync(join(folder, 'agent.ts'), agent)
+  const program = `import { Tool } from 'bobbin-adk'\nexport const tools = [${tool}]\n`
+  writeFileSync(join(folder, 'small.mjs'), program)
   writeFileSync(join(folder, 'stubborn.mjs'), STUBBORN)
   const stubborn = (...args: readonly string[]) => ({
     command: process.execPath,
@@ -53,6 +60,7 @@ beforeAll(async () => {
   write('slow.mjs', { s: stubborn('slow.pids', 'wait') })
   write('short.mjs', { s: stubborn('short.pids') })
   write('mute.mjs', { s: stubborn('mute.pids', 'mute') })
+  write('stuck.mjs', { s: stubborn('stuck.pids', 'mute') })
   write('broken.mjs', { s: stubborn('broken.pids'), t: { command: 'no-such-program-here' } })
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -204,8 +212,8 @@ async function noneLives(pids: string): Promise<void> {
   await expect.poll(() => alive(pids), { timeout: 15_000 }).toEqual([])
 }
 
-/** Runs a command, and interrupts it when a file appears. */
-async function command(args: readonly string[], file?: string) {
+/** Runs a command, and interrupts it, once or more often, when a file appears. */
+async function command(args: readonly string[], file?: string, interruptions = 1) {
   const child = spawn(process.execPath, [bobbin, ...args], { cwd: folder, env, stdio: 'pipe' })
   const closed = once(child, 'close') as Promise<[number | null]>
   let stdout = ''
@@ -214,7 +222,10 @@ async function command(args: readonly string[], file?: string) {
   child.stderr.on('data', (data) => (stderr += String(data)))
   if (file !== undefined) {
     await expect.poll(() => existsSync(join(folder, file)), { timeout: 20_000 }).toBe(true)
-    child.kill('SIGINT')
+    for (let sent = 0; sent < interruptions; sent += 1) {
+      child.kill('SIGINT')
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
   }
   const [code] = await closed
   return { code, stdout, stderr }
@@ -238,6 +249,13 @@ describe('servers of an agent that are processes', () => {
   it('end when a server that never answers is interrupted', async () => {
     expect((await command(run('mute'), 'mute.pids')).code).toBe(130)
     await noneLives('mute.pids')
+  }, 30_000)
+
+  it('end with a command that is ended while it opens them', async () => {
+    const started = performance.now()
+    expect((await command(run('stuck'), 'stuck.pids', 2)).code).toBe(130)
+    expect(performance.now() - started).toBeLessThan(15_000)
+    await noneLives('stuck.pids')
   }, 30_000)
 
   it('end when a call is interrupted', async () => {
@@ -296,6 +314,14 @@ describe('bobbin mcp serve over stdio', () => {
     expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'bobbin' } } })
     expect(stderr).toContain('loaded\n')
     await noneLives('short.pids')
+  }, 30_000)
+
+  it('calls a tool for a client', async () => {
+    const called = await cli(['mcp', 'call', 'small', 'double', '{"n":4}'], { cwd: folder })
+    expect(called).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"twice": 8') as string,
+    })
   }, 30_000)
 })
 

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inRoot } from '../../scripts/project.mjs'
+import { httpServer } from '../../src/cli/run/node-http.ts'
 import { mcpClient, mcpServer, mcpTools } from '../../src/mcp/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
@@ -86,6 +88,15 @@ async function callAll(
   return toolCalls
 }
 
+/** A port of this machine that was free a moment ago, for a program that cannot choose one. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
 const textOf = async (results: unknown) =>
   (await (results as { asString(): Promise<string> }).asString()).trim()
 
@@ -115,6 +126,30 @@ describe('other implementations', () => {
     expect(calls[2]?.media?.[0]?.media.mimeType).toBe('image/png')
   }, 120_000)
 
+  it('the reference server with everything, over HTTP', async () => {
+    const place = await installed('@modelcontextprotocol/server-everything', '2026.8.31')
+    const port = await freePort()
+    const child = spawn(process.execPath, [join(place, 'dist', 'index.js'), 'streamableHttp'], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    try {
+      let said = ''
+      child.stderr.on('data', (data) => (said += String(data)))
+      await expect.poll(() => said, { timeout: 20_000 }).toContain(`port ${port}`)
+      const tools = await mcpTools(mcpClient({ url: `http://127.0.0.1:${port}/mcp` }))
+      const [echo, image] = await callAll(tools, [
+        { tool: 'echo', args: { message: 'hello' } },
+        { tool: 'get-tiny-image', args: {} },
+      ])
+      await tools.close()
+      expect(await textOf(echo?.results)).toContain('hello')
+      expect(image?.media?.[0]?.media.mimeType).toBe('image/png')
+    } finally {
+      child.kill()
+    }
+  }, 120_000)
+
   it('the reference server for files', async () => {
     const place = await installed('@modelcontextprotocol/server-filesystem', '2026.8.31')
     writeFileSync(join(folder, 'note.txt'), 'remember the bobbin\n')
@@ -135,7 +170,7 @@ describe('other implementations', () => {
     expect(readFileSync(join(folder, 'new.txt'), 'utf8')).toBe('wound')
   }, 120_000)
 
-  it('a client of the 1.x SDK, over HTTP', async () => {
+  it('a client of the 1.x SDK, over a socket', async () => {
     const place = await installed('@modelcontextprotocol/sdk', '1.32.2')
     const load = createRequire(join(place, 'package.json'))
     const from = async (path: string) =>
@@ -157,7 +192,8 @@ describe('other implementations', () => {
       handler: ({ a = 0, b = 0 }) => ({ sum: a + b }),
     })
     const server = mcpServer({ tools: [add] })
-    const fetch = (url: string, init?: RequestInit) => server.handle(new Request(url, init))
+    const http = httpServer((request) => server.handle(request))
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
     const made = (Class: unknown, ...args: unknown[]) =>
       Reflect.construct(Class as new () => object, args) as {
         connect(transport: object): Promise<void>
@@ -166,12 +202,14 @@ describe('other implementations', () => {
         close(): Promise<void>
       }
     const client = made(Client, { name: 'old', version: '1' })
-    const url = new URL('http://localhost/mcp')
-    await client.connect(made(StreamableHTTPClientTransport, url, { fetch }))
+    const url = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`)
+    await client.connect(made(StreamableHTTPClientTransport, url))
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add'])
     const result = await client.callTool({ name: 'add', arguments: { a: 2, b: 5 } })
     expect(result.structuredContent).toEqual({ sum: 7 })
     await client.close()
     await server.close()
+    http.closeAllConnections()
+    http.close()
   }, 120_000)
 })

@@ -60,6 +60,23 @@ export const MCP: Readonly<Record<string, readonly WayIn[]>> = {
       (agents) => serverOf({ agents }),
       ...(['undefined', 'object', 'date', 'map'] as const),
     ),
+    way(
+      'mcpServer({ runner })',
+      (runner) => serverOf({ runner }),
+      ...(['undefined', 'object', 'date', 'map'] as const),
+    ),
+    way(
+      'mcpServer({ runner: { middleware } })',
+      (middleware) => serverOf({ runner: { middleware } }),
+      'undefined',
+      'list',
+    ),
+    way(
+      'mcpServer({ runner: { policy } })',
+      (policy) => serverOf({ runner: { policy } }),
+      'undefined',
+    ),
+    way('mcpServer({ runner: { model } })', (model) => serverOf({ runner: { model } })),
     way('mcpServer({ store })', (store) => serverOf({ store }), 'undefined'),
     way('mcpServer({ approvals })', (approvals) => serverOf({ approvals }), 'undefined'),
     way('mcpServer({ decidedBy })', (decidedBy) => serverOf({ decidedBy }), 'undefined', 'text'),

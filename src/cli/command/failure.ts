@@ -26,11 +26,18 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 
 const USAGE_CODES = new Set(['E_USAGE', 'ENOENT', 'EISDIR', 'ENOTDIR', 'EEXIST'])
 
+const INTERRUPTED = 'INTERRUPTED'
+
+/** The end of an interrupted command that keeps no records. */
+export const interrupted = (): Error =>
+  Object.assign(new Error('Interrupted.'), { code: INTERRUPTED })
+
 /** Any error as one sentence with its way out; never a stack. */
 export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) {
-    const message = 'Interrupted. Settled calls are stored; the store is intact.'
-    return { message, code: 'INTERRUPTED', exitCode: EXIT.interrupted }
+    const kept =
+      codeOf(error) === INTERRUPTED ? '' : ' Settled calls are stored; the store is intact.'
+    return { message: `Interrupted.${kept}`, code: INTERRUPTED, exitCode: EXIT.interrupted }
   }
   const code = codeOf(error)
   const sentence = sentenceOf(error, code)

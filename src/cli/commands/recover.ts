@@ -38,7 +38,7 @@ export const recover = command({
       }
       let code: number = held.length === 0 ? EXIT.ok : EXIT.failed
       const recoverOne = async (loaded: LoadedAgent, conversation: string) => {
-        const session = await openSession(loaded, values, io, store)
+        const session = await openSession(loaded, values, io, store, conversation)
         if (values.json !== true)
           session.screen.line(session.paint.dim(`> recover ${nameText(conversation)}`))
         const turn = await session.drive((runner) =>

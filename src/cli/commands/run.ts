@@ -48,11 +48,12 @@ async function runTurn(
   store: Store,
 ): Promise<number> {
   const output = values.quiet === true ? { ...io, stdout: outputTo({ write: () => true }) } : io
-  const session = await openSession(loaded, values, output, store)
   const conversation =
     values.resume === undefined ? undefined : (await findConversation(store, values.resume)).id
+  const { question, isOwn } = await questionOf(positionals, loaded.agent, io, conversation)
+  const unfinished = question === undefined ? conversation : undefined
+  const session = await openSession(loaded, values, output, store, unfinished)
   const isFirst = (await store.conversations({ limit: 1 })).length === 0
-  const { question, isOwn } = await questionOf(positionals, session.agent, io, conversation)
   const started = performance.now()
   if (values.json !== true) session.screen.line(session.paint.dim(`> ${question ?? 'continue'}`))
   const turn = await session.drive((runner) => {

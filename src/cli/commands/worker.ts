@@ -4,6 +4,7 @@ import type { SpoolStore } from '../../spool/spool-store.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { command, type Values } from '../command/command.ts'
 import { usageError } from '../command/usage-error.ts'
+import { runnerOptions } from '../run/agent.ts'
 import type { LoadedAgent } from '../run/agent-file.ts'
 import { MODEL_OPTIONS } from '../run/model-choice.ts'
 import { mindOf } from '../run/turn-session.ts'
@@ -86,7 +87,7 @@ async function work(
   const store = postgresStore({ url, ...(spool && { spool }) })
   try {
     await store.conversations({ limit: 1 })
-    const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
+    const options = runnerOptions(agent)
     const runner = new TurnRunner({ ...options, ...mind, store })
     const service = endpoint().bind(restateAgent({ name, runner }))
     await serve(service.http2Handler(), { port, host }, io, async () => {

@@ -2,6 +2,7 @@ import { distance } from '../../core/word-distance.ts'
 import { needsApproval } from '../../mcp/client/policy.ts'
 import type { McpToolInfo, McpTools } from '../../mcp/index.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { interrupted } from '../command/failure.ts'
 import { usageError } from '../command/usage-error.ts'
 import { namedServer } from '../servers/named-server.ts'
 import { openServer } from '../servers/open-server.ts'
@@ -33,6 +34,7 @@ export async function withServer(
   work: (server: OneServer) => Promise<number>,
 ): Promise<number> {
   const entry = namedServer(wanted, values, io)
+  for (const note of entry.notes ?? []) tell(io, note)
   const infos = new Map<string, KnownTool>()
   const approval = (info: McpToolInfo) => {
     const asks = needsApproval(info, entry.policy)
@@ -40,7 +42,11 @@ export async function withServer(
     return asks
   }
   const options = { ...entry.policy, ...(isChecked(entry) && { approval }) }
-  const opened = await whileOpening([entry.name], io, () => openServer(entry, options, io.signal))
+  const opened = await whileOpening([entry.name], io, () =>
+    openServer(entry, options, io.signal).catch((error: unknown) => {
+      throw io.signal.aborted ? interrupted() : error
+    }),
+  )
   try {
     const { tools } = opened
     tellProblems(tools, values, io)

@@ -2,9 +2,11 @@ import type { AddressInfo } from 'node:net'
 import { thrownText } from '../../core/error/thrown-text.ts'
 import type { McpServer } from '../../mcp/index.ts'
 import type { Store } from '../../store/store.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { withStore } from '../command/store-location.ts'
 import { usageError } from '../command/usage-error.ts'
+import { runnerOptions } from '../run/agent.ts'
 import { httpServer } from '../run/node-http.ts'
 import { mindOf } from '../run/turn-session.ts'
 import { type OpenAgent, withAgent } from '../run/with-agent.ts'
@@ -84,25 +86,39 @@ async function agentServer(
   store: Store,
 ): Promise<Served> {
   const { mcpServer } = await import('../../mcp/index.ts')
-  const { agent, file } = loaded
+  const { servedOptions } = await import('../../mcp/server/served-runner.ts')
+  const { agent } = loaded
   const tools = await loaded.toolsNow()
-  const mind = await mindOf(agent, values, io, file).catch((error: unknown) => {
-    // Who names a model wants it.
-    if (values.model !== undefined || values.offline === true) throw error
-    tell(io, `\`ask\` is not served: ${thrownText(error)}`)
-    return undefined
-  })
-  const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
+  const mind = hasAsk(tools, io) ? undefined : await mindToServe(loaded, values, io)
+  const options = runnerOptions(agent)
   const agents = mind && { ask: new TurnRunner({ ...options, ...mind, store }) }
   const server = mcpServer({
     tools,
     store,
+    runner: servedOptions(options),
     ...(agents && { agents }),
     ...(agent.telemetry && { telemetry: agent.telemetry }),
     ...(values.approvals === true && { approvals: 'client' as const }),
   })
   const count = showCount([...tools].length, 'tool')
   return { server, what: mind === undefined ? count : `${count} and the agent as \`ask\`` }
+}
+
+/** Whether a tool has the name under which the agent would be served. */
+function hasAsk(tools: Iterable<Tool>, io: Io): boolean {
+  const isTaken = [...tools].some(({ name }) => name === 'ask')
+  if (isTaken) tell(io, 'The agent is not served: one of its tools has the name `ask`.')
+  return isTaken
+}
+
+/** Who decides for the agent; undefined if no model can be found. */
+function mindToServe({ agent, file }: OpenAgent, values: McpValues, io: Io) {
+  return mindOf(agent, values, io, file).catch((error: unknown) => {
+    // Who names a model wants it.
+    if (values.model !== undefined || values.offline === true) throw error
+    tell(io, `\`ask\` is not served: ${thrownText(error)}`)
+    return undefined
+  })
 }
 
 /** Serves until the client leaves. */

@@ -18,3 +18,9 @@ export type Agent = Omit<TurnRunnerOptions, 'store' | 'spool' | 'model' | 'execu
 /** The agent's own questions. */
 export const questionsOf = ({ question = [] }: Agent): readonly string[] =>
   typeof question === 'string' ? [question] : question
+
+/** The options of the runner in an agent, but for who decides. */
+export function runnerOptions(agent: Agent) {
+  const { question: _, model: _model, executor: _executor, offline: _offline, ...options } = agent
+  return options
+}

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { isServedCall, servedOptions, settledCall } from '../../mcp/server/served-runner.ts'
 import type { Model } from '../../model/model.ts'
 import type { HistoryItem } from '../../records/history-item.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,7 +16,7 @@ import { EXIT, type Io, isInteractive } from '../terminal/io.ts'
 import { type Paint, paintFor } from '../terminal/paint.ts'
 import { quietKeys } from '../terminal/quiet-keys.ts'
 import { Screen } from '../terminal/screen.ts'
-import type { Agent } from './agent.ts'
+import { type Agent, runnerOptions } from './agent.ts'
 import type { LoadedAgent } from './agent-file.ts'
 import { approvalPrompt, type Decide, fixedAnswer, gateLine } from './approval-prompt.ts'
 import { type DrivenTurn, driveTurn } from './drive-turn.ts'
@@ -43,7 +44,6 @@ type TurnValues = Values<typeof TURN_OPTIONS>
 
 /** A runner with its agent, its view, and the way to decide gates. */
 export interface TurnSession {
-  readonly agent: Agent
   /** True when the agent's `offline` executor decides. */
   readonly isOffline: boolean
   readonly screen: Screen
@@ -55,11 +55,13 @@ export interface TurnSession {
   promptBytes(): number
 }
 
+/** Opens the session of a command; `unfinished` is the conversation that it only continues. */
 export async function openSession(
   { agent, file }: LoadedAgent,
   values: TurnValues,
   io: Io,
   store: Store,
+  unfinished = '',
 ): Promise<TurnSession> {
   const screen = new Screen(io)
   const paint = paintFor(io)
@@ -71,10 +73,11 @@ export async function openSession(
       promptBytes = ctx.items.reduce((sum, item) => sum + itemBytes(item), 0)
     },
   }
-  const { question: _, model: _model, executor: _executor, offline, ...options } = agent
-  const mind = await mindOf(agent, values, io, file)
+  const mind = isServedCall(unfinished) ? SETTLING : await mindOf(agent, values, io, file)
   const runner = new TurnRunner({
-    ...options,
+    ...(mind === SETTLING ? servedOptions(agent) : runnerOptions(agent)),
+    tools: agent.tools ?? [],
+    ...(agent.telemetry && { telemetry: agent.telemetry }),
     ...mind,
     middleware: [measure, ...(agent.middleware ?? []), view.middleware],
     store,
@@ -94,8 +97,7 @@ export async function openSession(
       return choose(gate).finally(() => (release = quietKeys(io)))
     })
   return {
-    agent,
-    isOffline: 'executor' in mind && mind.executor === offline,
+    isOffline: 'executor' in mind && mind.executor === agent.offline,
     screen,
     paint,
     store: relative(io.cwd, storePath(values, io)) || '.',
@@ -116,6 +118,9 @@ export async function openSession(
     },
   }
 }
+
+/** What decides on an interrupted call of an MCP client, which is not the agent's. */
+const SETTLING = { executor: settledCall }
 
 /** Who decides: a model from the options, the agent's own, a model from the environment, or `offline`. */
 export async function mindOf(

@@ -1,3 +1,4 @@
+import { thrownText } from '../../core/error/thrown-text.ts'
 import { isObject } from '../../core/error/wrong-input.ts'
 import type { McpTools } from '../../mcp/index.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -16,7 +17,7 @@ import { withTelemetry } from './with-telemetry.ts'
 
 /** An agent whose MCP servers are open. */
 export interface OpenAgent extends LoadedAgent {
-  /** The agent's own tools and those of its servers, as they are at each iteration. */
+  /** The agent's own tools, which a function gives once, and those of its servers, as they are at each iteration. */
   toolsNow(): Promise<Iterable<Tool> & Pick<McpTools, 'onChange'>>
 }
 
@@ -52,7 +53,7 @@ async function withServers<T>(
   }
 
   async function toolsNow() {
-    const own = [...(await toolsOf(agent, NOWHERE))]
+    const own = await toolsWithoutTurn(agent, file)
     return {
       *[Symbol.iterator]() {
         yield* own
@@ -68,7 +69,17 @@ async function withServers<T>(
   }
 }
 
-const NOWHERE = { context: undefined, conversation: '', turnId: '' }
+/** The tools of an agent where no turn asks for them. */
+async function toolsWithoutTurn(agent: Agent, file: string): Promise<readonly Tool[]> {
+  try {
+    return [...(await toolsOf(agent, { context: undefined, conversation: '', turnId: '' }))]
+  } catch (error) {
+    throw usageError(
+      `\`tools\` of \`${file}\` failed: ${thrownText(error)}. An MCP server calls it once, without a \`context\`: let it give the tools that need none, or export a list.`,
+      'mcp',
+    )
+  }
+}
 
 /** The agent with the tools of its servers. Each turn has the newest ones. */
 function withTools(agent: Agent, servers: readonly OpenedServer[], file: string): Agent {

@@ -61,7 +61,7 @@ function serversIn({ config }: { readonly config?: string }, cwd: string): Serve
 function contentOf(path: string, file: string): Readonly<Record<string, unknown>> {
   if (!existsSync(path)) throw usageError(`The file \`${file}\` does not exist: check the path.`)
   try {
-    const read: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
     return isObject(read) ? (read as Readonly<Record<string, unknown>>) : {}
   } catch (error) {
     throw usageError(`\`${file}\` could not be read: ${thrownText(error)}`, 'mcp')

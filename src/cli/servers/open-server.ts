@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs'
 import { isBobbinError } from '../../core/error/error.ts'
 import { thrownText } from '../../core/error/thrown-text.ts'
+import { shownBriefly } from '../../mcp/client/stranger-text.ts'
 import type { McpTools, McpToolsOptions } from '../../mcp/index.ts'
 import { usageError } from '../command/usage-error.ts'
 import { refuserOf, type ServerEntry } from './server-entry.ts'
+import { ServerProcesses } from './server-processes.ts'
 
 /** The tools of a server, and the end of its connection. */
 export interface OpenTools {
@@ -19,15 +22,15 @@ export async function openServer(
   const { mcpClient, mcpTools } = await import('../../mcp/index.ts')
   // Once it is open, the signal ends calls and not the connection: they may need it to settle.
   const leaving = new AbortController()
+  const processes = new ServerProcesses()
   const leave = () => leaving.abort()
   signal.addEventListener('abort', leave)
   try {
     signal.throwIfAborted()
     const open = mcpClient(entry.server)
     const tools = await mcpTools(async () => {
-      const client = await open(leaving.signal)
+      const client = await processes.run(() => open(leaving.signal))
       leaving.signal.addEventListener('abort', () => void client.close().catch(() => undefined))
-      endWithThisProcess(client)
       return client
     }, options)
     const close = () => {
@@ -37,37 +40,14 @@ export async function openServer(
     return { tools, close }
   } catch (error) {
     signal.throwIfAborted()
-    throw openFailure(entry, error)
+    throw openFailure(entry, error, processes.strayLine())
   } finally {
     signal.removeEventListener('abort', leave)
   }
 }
 
-/** A client whose server is a process has its id here. */
-interface ProcessClient {
-  readonly transport?: { readonly pid?: number | null } | undefined
-}
-
-const clients = new Set<ProcessClient>()
-
-/** A second Ctrl-C ends this process at once. It leaves no server behind, even one that would not notice. */
-function endWithThisProcess(client: object): void {
-  if (clients.size === 0) process.once('exit', endServers)
-  clients.add(client)
-}
-
-function endServers(): void {
-  for (const { transport } of clients) {
-    try {
-      if (typeof transport?.pid === 'number') process.kill(transport.pid)
-    } catch {
-      // It has ended by itself.
-    }
-  }
-}
-
 /** Says which server could not be opened and what it said. */
-function openFailure(entry: ServerEntry, error: unknown): Error {
+function openFailure(entry: ServerEntry, error: unknown, stray: string | undefined): Error {
   if (isBobbinError(error, 'E_INVALID_INPUT')) {
     const { of, path } = error.data
     const rule = error.message.replace(`\`${path}\` of \`${of}\` `, '').replace(/\.$/, '')
@@ -76,17 +56,24 @@ function openFailure(entry: ServerEntry, error: unknown): Error {
   const inner = isBobbinError(error, 'E_MCP_UNAVAILABLE') ? (error.cause ?? error) : error
   const why = reasonOf(inner).trim()
   const end = /[.!?]$/.test(why) ? '' : '.'
+  const wayOut = stray === undefined ? wayOutOf(entry, why) : strayText(stray)
   return usageError(
-    `The MCP server \`${entry.name}\` could not be opened: ${why}${end}${wayOutOf(entry, why)}`,
+    `The MCP server \`${entry.name}\` could not be opened: ${why}${end}${wayOut}`,
     'mcp',
   )
 }
+
+const strayText = (line: string) =>
+  ` It wrote text to standard output that is no message of the protocol: \`${shownBriefly(line.trim(), MAX_LINE)}\`. A server keeps standard output for the protocol.`
+
+const MAX_LINE = 120
 
 /** How deep the reason of an error may lie. */
 const MAX_CAUSES = 5
 
 /** The words of an error; `fetch` keeps the telling ones in the innermost cause. */
 function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'it did not answer in time'
   const said = thrownText(error)
   if (!/fetch failed/i.test(said)) return said
   let inner: unknown = error
@@ -100,6 +87,10 @@ function reasonOf(error: unknown): string {
 
 function wayOutOf({ server }: ServerEntry, why: string): string {
   if ('command' in server && /ENOENT/.test(why)) {
+    const { cwd } = server
+    if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      return ` Its \`cwd\` is \`${cwd}\`, which is not a folder: check the path.`
+    }
     return ` Check that \`${server.command}\` is installed and in the PATH.`
   }
   if (/\b40[13]\b|unauthorized|forbidden/i.test(why)) {

@@ -4,7 +4,7 @@ import type { Io } from '../terminal/io.ts'
 import { tell } from '../terminal/tell.ts'
 import { type OpenTools, openServer } from './open-server.ts'
 import { whileOpening } from './opening-line.ts'
-import { type AgentMcpServers, readEntry, type ServerEntry } from './server-entry.ts'
+import { type AgentMcpServers, isDisabled, readEntry, type ServerEntry } from './server-entry.ts'
 
 /** A server of an agent with its tools. */
 export interface OpenedServer extends OpenTools {
@@ -20,9 +20,16 @@ export async function openServers(
   file: string,
   io: Pick<Io, 'env' | 'stderr' | 'signal'>,
 ): Promise<readonly OpenedServer[]> {
-  const entries = Object.entries(servers).map(([name, given]) =>
-    readEntry(given, { name, file }, io.env),
-  )
+  const entries: ServerEntry[] = []
+  for (const [name, given] of Object.entries(servers)) {
+    if (isDisabled(given)) {
+      tell(io, `The MCP server \`${name}\` is left out: \`disabled\` is true.`)
+      continue
+    }
+    const entry = readEntry(given, { name, file }, io.env)
+    for (const note of entry.notes ?? []) tell(io, note)
+    entries.push(entry)
+  }
   const names = entries.map(({ name }) => name)
   const opened = await whileOpening(names, io, () => openAll(entries, io.signal))
   for (const { name, tools } of opened) {

@@ -31,6 +31,19 @@ describe('readEntry', () => {
     })
   })
 
+  it('takes what other programs write, and says what is ignored', () => {
+    const given = { command: 'a', disabled: false, autoApprove: ['pay'], alwaysAllow: [] }
+    expect(read(given)).toEqual({
+      name: 'files',
+      file: 'mcp.json',
+      server: { command: 'a', args: [] },
+      policy: {},
+      notes: [
+        '`autoApprove` of the MCP server `files` is ignored: `approval` and `effects` say which calls ask.',
+      ],
+    })
+  })
+
   it.each([
     ['node', 'the MCP server `files` must be an object with `command` or `url`.'],
     [{}, 'the MCP server `files` has neither `command` nor `url`.'],
@@ -39,7 +52,12 @@ describe('readEntry', () => {
       { command: 'a', arg: [] },
       '`arg` of the MCP server `files` is not known: did you mean `args`?',
     ],
-    [{ command: 'a', disabled: true }, '`disabled` of the MCP server `files` is not known: use '],
+    [{ command: 'a', enabled: true }, '`enabled` of the MCP server `files` is not known: use '],
+    [
+      { command: 'a', disabled: 'no' },
+      '`disabled` of the MCP server `files` must be true or false',
+    ],
+    [{ command: 'a', autoApprove: true }, '`autoApprove` of the MCP server `files` must be a list'],
     [{ command: 'a', args: [1] }, '`args` of the MCP server `files` must be a list of texts.'],
     [{ command: 'a', env: { P: 1 } }, '`env.P` of the MCP server `files` must be a text.'],
     [{ command: 'a', type: 'http' }, '`type` of the MCP server `files` must be `stdio`'],

@@ -6,7 +6,16 @@ import { usageError } from '../command/usage-error.ts'
 import { type Expand, expandFrom } from './expand-variables.ts'
 
 /** One entry of `mcpServers`: where the server is, and how its tools are offered. */
-export type AgentMcpServer = McpServerConfig & McpToolsOptions
+export type AgentMcpServer = McpServerConfig & McpToolsOptions & ForeignFields
+
+/** What other programs write into an entry. */
+interface ForeignFields {
+  /** The server is left out. */
+  readonly disabled?: boolean
+  /** Ignored with a note: calls ask as `approval` and `effects` say. */
+  readonly autoApprove?: readonly string[]
+  readonly alwaysAllow?: readonly string[]
+}
 
 /** The servers of an agent by name. */
 export type AgentMcpServers = Readonly<Record<string, AgentMcpServer>>
@@ -19,6 +28,8 @@ export interface ServerEntry {
   readonly file?: string
   readonly server: McpServerConfig
   readonly policy: McpToolsOptions
+  /** What the user should know about the entry. */
+  readonly notes?: readonly string[]
 }
 
 const POLICY = [
@@ -34,6 +45,8 @@ const POLICY = [
 
 const PROCESS = ['command', 'args', 'env', 'cwd', 'type']
 const ADDRESS = ['url', 'headers', 'type']
+const APPROVED = ['autoApprove', 'alwaysAllow']
+const FOREIGN = ['disabled', ...APPROVED]
 
 type Fields = Readonly<Record<string, unknown>>
 type Refuse = (field: string, rule: string) => BobbinError
@@ -64,17 +77,29 @@ export function readEntry(
     throw usageError(`\`${file}\`: the MCP server \`${name}\` ${problem}.`, 'mcp')
   }
   const known = [...(isProcess ? PROCESS : ADDRESS), ...POLICY]
-  const unknown = Object.keys(fields).find((field) => !known.includes(field))
+  const unknown = Object.keys(fields).find((field) => ![...known, ...FOREIGN].includes(field))
   if (unknown !== undefined) throw refuse(unknown, unknownRule(unknown, known))
+  if (!['undefined', 'boolean'].includes(typeof fields['disabled'])) {
+    throw refuse('disabled', 'must be true or false')
+  }
   const read = new EntryReader(fields, expandFrom(env), refuse)
+  const notes = APPROVED.filter((field) => read.names(field).length > 0).map(
+    (field) =>
+      `\`${field}\` of the MCP server \`${name}\` is ignored: \`approval\` and \`effects\` say which calls ask.`,
+  )
   const policy = POLICY.filter((field) => fields[field] !== undefined)
   return {
     name,
     file,
     server: isProcess ? read.process() : read.address(),
     policy: Object.fromEntries(policy.map((field) => [field, fields[field]])),
+    ...(notes.length > 0 && { notes }),
   }
 }
+
+/** Whether an entry says that its server is not to be opened. */
+export const isDisabled = (given: unknown): boolean =>
+  isObject(given) && (given as Fields)['disabled'] === true
 
 function unknownRule(field: string, known: readonly string[]): string {
   const near = known.find((each) => distance(each, field) <= 2)
@@ -95,19 +120,23 @@ class EntryReader {
   }
 
   process(): McpServerConfig {
-    const { type = 'stdio', args = [] } = this.#fields
+    const { type = 'stdio' } = this.#fields
     if (type !== 'stdio') throw this.#refuse('type', 'must be `stdio` beside `command`')
-    if (!Array.isArray(args) || !args.every((each) => typeof each === 'string')) {
-      throw this.#refuse('args', 'must be a list of texts')
-    }
     const command = this.#text('command')
     if (command.trim() === '') throw this.#refuse('command', 'must be the name of a program')
     return {
       command,
-      args: args.map((each: string, at) => this.#filled(each, `args[${at}]`)),
+      args: this.names('args').map((each, at) => this.#filled(each, `args[${at}]`)),
       ...(this.#fields['env'] !== undefined && { env: this.#texts('env') }),
       ...(this.#fields['cwd'] !== undefined && { cwd: this.#text('cwd') }),
     }
+  }
+
+  /** A list of texts, empty unless given. */
+  names(field: string): readonly string[] {
+    const { [field]: list = [] } = this.#fields
+    if (Array.isArray(list) && list.every((each) => typeof each === 'string')) return list
+    throw this.#refuse(field, 'must be a list of texts')
   }
 
   address(): McpServerConfig {

@@ -17,6 +17,7 @@ import { isHost, refusedRequest } from './request-check.ts'
 import { RunningCalls } from './running-calls.ts'
 import type { Sdk } from './sdk.ts'
 import { ServedCalls, type ServedScope, spoolOf } from './served-call.ts'
+import { type McpRunnerOptions, requireServed } from './served-runner.ts'
 import { shortMemory } from './short-memory.ts'
 import { ToolChanges } from './tool-changes.ts'
 
@@ -32,6 +33,11 @@ export interface McpServerOptions {
   readonly tools: Iterable<Tool>
   /** Agents by name; each is a tool that takes a message and answers in text. */
   readonly agents?: Readonly<Record<string, TurnRunner>>
+  /**
+   * Options of the runner that runs calls of clients: `middleware`, `mayDecide`, `policy`, `secrets` and others that need no
+   * model. An agent has those of its own runner.
+   */
+  readonly runner?: McpRunnerOptions
   /** Where the records of calls go; in memory, and only the last ones, unless given. */
   readonly store?: RunnerStore
   /**
@@ -78,6 +84,11 @@ const OPTIONS = {
     (value) => isJsonObject(value) && Object.values(value).every(hasMethods('run', 'resume')),
     'must be an object of runners: `{ support: new TurnRunner({ … }) }`',
   ),
+  runner: optionOr<McpRunnerOptions>(
+    {},
+    isJsonObject,
+    'must be an object of options of a runner, such as `{ middleware: [] }`',
+  ),
   store: option<RunnerStore>(
     hasMethods('acquire', 'append', 'entries'),
     'must be a store, such as `memoryStore()`',
@@ -102,6 +113,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
   const settings = readOptions({ of: 'mcpServer', code: 'E_INVALID_INPUT' }, OPTIONS, options)
   const { tools, agents, approvals, decidedBy, hosts, name, version } = settings
   if (tools === undefined) throw wrongInput('mcpServer', 'tools', 'must be a list of tools')
+  requireServed(settings.runner)
   const policy = { approvals, decidedBy, running: new RunningCalls() }
   const own = Object.entries(agents).map(([agent, runner]) => agentTool(agent, runner, policy))
   const { store, remember } = settings.store
@@ -109,6 +121,7 @@ export function mcpServer(options: McpServerOptions): McpServer {
     : shortMemory()
   const scope: ServedScope = {
     ...policy,
+    runner: settings.runner,
     store,
     telemetry: settings.telemetry,
     spool: spoolOf(store),

@@ -13,6 +13,7 @@ import type { Gate } from '../../store/gate.ts'
 import type { RunnerStore } from '../../store/store.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServedFrom, Telemetry } from '../../turn/events/telemetry.ts'
+import type { TurnRunnerOptions } from '../../turn/options/runner-options.ts'
 import type { TurnHandle } from '../../turn/turn-handle.ts'
 import { TurnRunner } from '../../turn/turn-runner.ts'
 import { forClient } from './agent-tool.ts'
@@ -29,11 +30,13 @@ import { tellProgress } from './progress-notes.ts'
 import { type ResultPlace, settledCall } from './resources.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { servedResult } from './served-result.ts'
+import { type McpRunnerOptions, newServedCall } from './served-runner.ts'
 import { type CallState, signState } from './signed-state.ts'
 
 /** What a server with tools is made of. */
 export interface ServedScope extends ResultPlace, ApprovalPolicy {
   readonly tools: () => readonly Tool[]
+  readonly runner: McpRunnerOptions
   readonly telemetry: Telemetry | undefined
   readonly running: RunningCalls
   /** Lets a store in memory forget the oldest calls. `since` is when the oldest call began that still runs. */
@@ -54,6 +57,7 @@ interface ServedCall {
 }
 
 const CANNOT_ASK = 'This call asks a question that the client cannot answer. It was declined.'
+const MAY_NOT_DECIDE = 'This client may not decide on this call. It was not run.'
 const STILL_RUNS = 'This question has been answered already, and its call still runs.'
 const EXPIRED = 'This question was not answered in time. The call has ended.'
 const IN_DOUBT =
@@ -69,6 +73,8 @@ export interface Caller {
 export class ServedCalls {
   readonly #scope: ServedScope
   readonly #runner: TurnRunner
+  /** Ends calls that no client may decide on: that is no decision of a client, so `mayDecide` is not asked. */
+  readonly #denier: TurnRunner
   /** The calls that run, by their conversations. */
   readonly #served = new Map<string, ServedCall>()
 
@@ -80,12 +86,14 @@ export class ServedCalls {
       begin.isNested
         ? telemetry?.turn(begin)
         : telemetry?.served?.(this.#served.get(begin.conversation)?.from ?? {})
-    this.#runner = new TurnRunner({
+    const { mayDecide, ...given } = scope.runner
+    const options: TurnRunnerOptions = {
+      ...given,
       store,
       spool,
       tools: () => scope.tools(),
       // Each tool limits its calls.
-      limits: { timeMs: Number.POSITIVE_INFINITY },
+      limits: { timeMs: Number.POSITIVE_INFINITY, ...given.limits },
       ...(telemetry && { telemetry: { turn } }),
       executor: async ({ conversation, turnToolCalls }) => {
         const call = this.#served.get(conversation)?.call
@@ -93,12 +101,14 @@ export class ServedCalls {
           ? { answer: 'Done.' }
           : { calls: [call] }
       },
-    })
+    }
+    this.#runner = new TurnRunner({ ...options, ...(mayDecide && { mayDecide }) })
+    this.#denier = new TurnRunner(options)
   }
 
   /** Runs a new call. */
   async run(call: AskedCall, caller: Caller): Promise<object> {
-    const conversation = `mcp-${crypto.randomUUID()}`
+    const conversation = newServedCall()
     const message = `A client calls \`${call.tool}\`.`
     try {
       return await this.#serve(conversation, call, caller, (signal) => {
@@ -135,6 +145,11 @@ export class ServedCalls {
     try {
       return await this.#serve(conversation, call, caller, work)
     } catch (error) {
+      if (isBobbinError(error, 'E_DECISION_NOT_ALLOWED')) {
+        return this.#serve(conversation, call, caller, (signal) =>
+          this.#deny(call, gate, MAY_NOT_DECIDE, caller, signal),
+        )
+      }
       // Another process has taken an answer.
       if (!isBobbinError(error, 'E_GATE_STATE')) throw forClient(error)
       return this.#answeredBefore(call, state, gate, caller)
@@ -225,10 +240,10 @@ export class ServedCalls {
     const { decidedBy } = this.#scope
     const decisions = [{ gate: id, decidedBy, approve: false as const, reason }]
     if (runsOnDecline(gate)) {
-      const turn = this.#runner.resume({ conversation, decisions, signal })
+      const turn = this.#denier.resume({ conversation, decisions, signal })
       return this.#ended(call, turn, caller, signal)
     }
-    await this.#runner.resume({ conversation, decisions })
+    await this.#denier.resume({ conversation, decisions })
     return failure(reason)
   }
 }

@@ -168,6 +168,8 @@ describe('bobbin mcp list', () => {
     [['list'], 'needs a server'],
     [['list', 'sky', 'wether'], 'has no tool `wether`. Did you mean `weather`?'],
     [['list', 'node', 'a.mjs', 'b'], 'write a command line in quotes'],
+    [['list', 'http://['], 'This URL cannot be read.'],
+    [['list', 'https://ann:hunter2@shop.example'], 'must not have a user or a password'],
     [['list', 'nowhere'], '(known are sky, own, wrong, empty)'],
     [['list', 'wrong'], '`mcp.json`: `prefix` of the MCP server `wrong` must be at most 32'],
     [['list', 'x', '--config', 'other.json'], '`other.json` has no servers'],
@@ -178,6 +180,7 @@ describe('bobbin mcp list', () => {
     const { code, stderr, stdout } = await run(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
+    expect(stderr).not.toContain('hunter2')
   })
 
   it('reads the files of other programs', async () => {

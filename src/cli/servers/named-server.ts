@@ -16,8 +16,13 @@ export function namedServer(
   { cwd, env }: Pick<Io, 'cwd' | 'env'>,
 ): ServerEntry {
   if (/^https?:\/\//i.test(wanted)) {
-    if (URL.canParse(wanted)) return { name: wanted, server: { url: wanted }, policy: {} }
-    throw usageError(`\`${wanted}\` is not an address.`, 'mcp')
+    if (!URL.canParse(wanted)) throw usageError('This URL cannot be read.', 'mcp')
+    const { username, password } = new URL(wanted)
+    if (username === '' && password === '') {
+      return { name: wanted, server: { url: wanted }, policy: {} }
+    }
+    const wayOut = 'write it as `headers` of a server in `mcp.json`'
+    throw usageError(`A URL must not have a user or a password: ${wayOut}.`, 'mcp')
   }
   const { file = '', servers } = serversIn(values, cwd)
   if (Object.hasOwn(servers, wanted)) {

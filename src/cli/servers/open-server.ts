@@ -28,8 +28,9 @@ export async function openServer(
   try {
     signal.throwIfAborted()
     const open = mcpClient(entry.server)
-    const tools = await mcpTools(async () => {
-      const client = await processes.run(() => open(leaving.signal))
+    const tools = await mcpTools(async (givenUp: AbortSignal) => {
+      const ended = AbortSignal.any([givenUp, leaving.signal])
+      const client = await processes.run(() => open(ended))
       leaving.signal.addEventListener('abort', () => void client.close().catch(() => undefined))
       return client
     }, options)

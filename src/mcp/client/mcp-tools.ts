@@ -97,10 +97,10 @@ const INLINE_BYTES = 16_384
 
 /**
  * The tools of an MCP server, from a connected client of `@modelcontextprotocol/client`, or from a function that opens
- * one: only then can a lost connection be opened again.
+ * one until its signal aborts: only then can a lost connection be opened again.
  */
 export async function mcpTools(
-  client: Client | (() => Promise<Client>),
+  client: Client | (() => Promise<Client>) | ((signal: AbortSignal) => Promise<Client>),
   options: McpToolsOptions = {},
 ): Promise<McpTools> {
   if (typeof client !== 'function') requireClient(client)

@@ -4,8 +4,8 @@
  */
 export const isThorough = process.env['BOBBIN_TEST_RUNS'] === 'all'
 
-/** How many random cases a test tries: all of them in the deep tests, a fifth in `npm test`. */
-export const runs = (all: number): number => (isThorough ? all : Math.ceil(all / 5))
+/** How many random cases a test tries: all of them in the deep tests, an eighth in `npm test`. */
+export const runs = (all: number): number => (isThorough ? all : Math.ceil(all / 8))
 
 /** From one position of an exhaustive test to the next one that is tried. */
-export const STEP = isThorough ? 1 : 7
+export const STEP = isThorough ? 1 : 11

@@ -8,6 +8,6 @@ const all = loadFixtures().map(([, fixture]) => fixture)
 
 describe.each(providers)('$api', (definition) => {
   const fixtures = all.filter(({ api }) => api === definition.api)
-  const cuts = isThorough ? 5_000 : 20
+  const cuts = isThorough ? 5_000 : 6
   for (const { name, run } of modelConformance(definition, { fixtures, cuts })) it(name, run)
 })

@@ -5,6 +5,7 @@ import { eventRecorder, loopbackProvider } from '../../src/testing/index.ts'
 import { Tool } from '../../src/tools/tool.ts'
 import { TurnRunner } from '../../src/turn/turn-runner.ts'
 import { type Decoded, wire } from '../../src/wire/index.ts'
+import { isThorough } from '../runs.ts'
 import { samplesOf, WAYS } from './provider-samples.ts'
 import type { ScriptedCall } from './wire-script.ts'
 
@@ -151,7 +152,9 @@ describe.each(WAYS)('a turn over %s', (way) => {
   it.each(events.map((_, at) => at))(
     'runs nothing but what was asked, and that once, when event %i comes twice or late',
     async (at) => {
-      for (const type of ['duplicate', 'reorder'] as const) {
+      const both = ['duplicate', 'reorder'] as const
+      const types = isThorough ? both : both.slice(at % 2, (at % 2) + 1)
+      for (const type of types) {
         const { paid, violations } = await play(way, [{ events, fault: { type, at } }, ANSWER])
         // A chunk that is a whole call counts as another call when it comes again: it has no mark.
         const most = hasText ? 1 : 2

@@ -22,7 +22,7 @@ function leastOf(subjects, shape) {
   return Object.fromEntries(subjects.map((name) => [name, Math.min(...samples[name])]))
 }
 
-/** A ratio of two costs. Noise may leave nothing to divide by: then there is no figure. */
+/** A ratio of two costs. If noise makes the second one zero or less, the ratio has no value. */
 function ratio(cost, base) {
   if (!(base > 0)) throw new Error(`The base costs ${base} µs: measure again on a quieter machine.`)
   return cost / base

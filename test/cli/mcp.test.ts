@@ -192,7 +192,7 @@ describe('bobbin mcp list', () => {
 
   it.each([
     ['lost', 'Its `cwd` is `/no/such/folder`, which is not a folder'],
-    ['loud', 'no message of the protocol: `Welcome\\u{1B}[31m!`'],
+    ['loud', 'is not a message of the protocol: `Welcome\\u{1B}[31m!`'],
   ])('says why a process cannot be opened: %s', async (name, message) => {
     const { code, stderr } = await run('list', name, '--config', 'bom.json')
     expect(code).toBe(2)

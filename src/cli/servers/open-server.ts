@@ -65,7 +65,7 @@ function openFailure(entry: ServerEntry, error: unknown, stray: string | undefin
 }
 
 const strayText = (line: string) =>
-  ` It wrote text to standard output that is no message of the protocol: \`${shownBriefly(line.trim(), MAX_LINE)}\`. A server keeps standard output for the protocol.`
+  ` It wrote text to standard output that is not a message of the protocol: \`${shownBriefly(line.trim(), MAX_LINE)}\`. A server keeps standard output for the protocol.`
 
 const MAX_LINE = 120
 

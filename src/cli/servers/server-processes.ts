@@ -32,7 +32,7 @@ export class ServerProcesses {
     )
   }
 
-  /** The first line on standard output that is no message of the protocol. */
+  /** The first line on standard output that is not a message of the protocol. */
   strayLine(): string | undefined {
     const lines = this.#outputs.flatMap((text) => text.split('\n'))
     return lines.find((line) => line.trim() !== '' && !line.includes('"jsonrpc"'))

@@ -194,7 +194,7 @@ class SilentServerError extends Error {
   override name = 'SilentServerError'
 }
 
-/** Opens a client in a limited time. What is still opening then, or when the signal aborts, is ended. */
+/** Opens a client in a limited time. Ends the opening after that time, or when the signal aborts. */
 async function within(ms: number, open: Open, signal: AbortSignal): Promise<unknown> {
   const ended = new AbortController()
   const end = (reason: unknown) => ended.abort(reason)

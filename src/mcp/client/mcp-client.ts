@@ -125,7 +125,7 @@ async function opened(client: Client, transport: Transport, signal?: AbortSignal
 /** How long the end of a session may take. */
 const END_MS = 2_000
 
-/** A server that has sessions keeps one until it is told that the client leaves. */
+/** Ends the session at the server when the transport closes: the server would keep it. */
 function endSessionOnClose(transport: StreamableHTTPClientTransport): void {
   const close = transport.close.bind(transport)
   let closing: Promise<void> | undefined

@@ -27,7 +27,7 @@ describe('a write whose server redirects to another origin', () => {
     [307, 'failed', 'redirects to another address'],
     // The server may say "see other" when it is done.
     [303, 'in-doubt', 'In doubt'],
-  ])('with %i is %s, and reaches nobody else', async (status, settled, words) => {
+  ])('with %i is %s, and is sent to no other server', async (status, settled, words) => {
     let stolen = 0
     const other = await listening(
       createServer((_request, response) => {

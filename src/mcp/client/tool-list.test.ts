@@ -55,7 +55,7 @@ describe('the list of a server', () => {
     expect(JSON.stringify(model.requests).length).toBeLessThan(1_300_000)
   })
 
-  it('tells of a new problem, though the tools are the same', async () => {
+  it('reports a new problem even if the tools are the same', async () => {
     const list = [toolNamed('a')]
     const server = serverWith(list)
     const client = await server.open()

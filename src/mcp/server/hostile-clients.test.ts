@@ -112,7 +112,7 @@ describe('a request of a page', () => {
     'a/b',
     'a b',
     '::1',
-  ])('cannot come to what is no host: %s', (host) => {
+  ])('cannot come to an invalid host: %s', (host) => {
     expect(() => mcpServer({ tools: [], hosts: [host] })).toThrow('without ports')
   })
 })

@@ -99,7 +99,7 @@ const OPTIONS = {
   hosts: optionOr<readonly string[]>(
     [],
     (value) => Array.isArray(value) && value.every(isHost),
-    "must be a list of host names without ports, such as `['mcp.example.com']`; name each host, since there are no wildcards",
+    "must be a list of host names without ports, such as `['mcp.example.com']`; name each host: wildcards do not work",
   ),
   sessions: optionOr(
     1_000,

@@ -184,7 +184,7 @@ describe('an answer that comes again', () => {
     expect(textOf(await answered(clients[1], 'delete', question, YES))).not.toContain('doubt')
   })
 
-  it('is told that the call still runs', async () => {
+  it('says that the call still runs', async () => {
     const [begun, end] = [byHand(), byHand()]
     const slow = plain(
       'slow',
@@ -204,7 +204,7 @@ describe('an answer that comes again', () => {
     expect(textOf(await first)).toBe('late')
   })
 
-  it('is told of the doubt if there is no result', async () => {
+  it('says that the call is in doubt if it has no result', async () => {
     const store = memoryStore()
     const client = await served({ tools: [deleting([])], store, approvals: 'client' })
     const question = await asked(client, 'delete')

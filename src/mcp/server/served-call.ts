@@ -73,7 +73,7 @@ export interface Caller {
 export class ServedCalls {
   readonly #scope: ServedScope
   readonly #runner: TurnRunner
-  /** Ends calls that no client may decide on: that is no decision of a client, so `mayDecide` is not asked. */
+  /** Ends calls that clients may not decide on. The server denies them itself, so `mayDecide` is not asked. */
   readonly #denier: TurnRunner
   /** The calls that run, by their conversations. */
   readonly #served = new Map<string, ServedCall>()
@@ -156,7 +156,7 @@ export class ServedCalls {
     }
   }
 
-  /** What a client is told that answers again: perhaps the answer to it was lost. */
+  /** The answer to a client that answers a question again: it may have lost the first one. */
   async #answeredBefore(
     call: AskedCall,
     { conversation }: CallState,

@@ -70,7 +70,8 @@ describe('bobbin mcp', () => {
     const listed = await cli(['mcp', 'list', 'test'], { cwd: folder })
     expect(listed).toEqual({
       code: 0,
-      stdout: 'echo  The tool echo.\ndie   The tool die.\nform  The tool form.\n',
+      stdout:
+        'echo     The tool echo.\ndie      The tool die.\nstumble  The tool stumble.\nform     The tool form.\n',
       stderr: '',
     })
     const called = await cli(['mcp', 'call', 'test', 'echo', '{"a":1}'], { cwd: folder })

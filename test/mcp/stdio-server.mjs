@@ -1,12 +1,12 @@
 // A server of the official SDK over stdio, for tests. Its argument is a file that gets a line for each call that takes effect.
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { inputRequired, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const [effects = ''] = process.argv.slice(2)
 const took = (/** @type {string} */ name) => appendFileSync(effects, `${name}\n`)
 
-const tools = ['echo', 'die', 'form'].map((name) => ({
+const tools = ['echo', 'die', 'stumble', 'form'].map((name) => ({
   name,
   description: `The tool ${name}.`,
   inputSchema: /** @type {const} */ ({ type: 'object' }),
@@ -30,6 +30,12 @@ serveStdio(() => {
         took('die')
         process.kill(process.pid, 'SIGKILL')
         return text('never')
+      case 'stumble': {
+        const isFirst = !existsSync(effects)
+        took('stumble')
+        if (isFirst) process.kill(process.pid, 'SIGKILL')
+        return text('well')
+      }
       case 'form': {
         const responses = ctx.mcpReq.inputResponses
         if (responses === undefined) {

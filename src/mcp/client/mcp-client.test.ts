@@ -34,6 +34,18 @@ describe('a server that is a process', () => {
     expect(readFileSync(effects, 'utf8')).toBe('die\n')
   })
 
+  it('is started again when it dies in the middle of a read', async () => {
+    const effects = join(folder, 'effects')
+    const args = [inRoot('test', 'mcp', 'stdio-server.mjs'), effects]
+    const open = mcpClient({ command: process.execPath, args })
+    const tools = await mcpTools(open, { effects: { stumble: 'read' } })
+    const model = scriptedModel([[{ call: 'stumble' }], [{ text: 'Done.' }]])
+    const { toolCalls } = await new TurnRunner({ model, tools }).run({ message: 'Go.' })
+    await tools.close()
+    expect(toolCalls.map(({ settlement }) => settlement)).toEqual(['ok'])
+    expect(readFileSync(effects, 'utf8')).toBe('stumble\nstumble\n')
+  })
+
   it('says what a process wrote that could not be started', async () => {
     const script = 'console.error("no \\u001b[31mlicence"); process.exit(1)'
     const open = mcpClient({ command: process.execPath, args: ['-e', script] })

@@ -2,13 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { printTable, target } from './measure.mjs'
 
-const ROUNDS = 4
+const ROUNDS = 5
 const SUBJECTS = ['off', 'idle', 'on', 'layers', 'spans', 'hand']
+// Telemetry does the same on every store, and the noise of a disk is larger than its cost.
 const SHAPES = [
   ['memory', 1, 100],
   ['memory', 10, 10],
-  ['sqlite', 1, 100],
-  ['sqlite', 10, 10],
 ]
 
 const once = (subject, shape) =>

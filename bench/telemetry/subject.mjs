@@ -31,7 +31,7 @@ const isTraced = subject === 'on' || isHand
 const isServed = subject.startsWith('served')
 const [steps = 1, calls = 1] = process.argv.slice(4).map(Number)
 // A served call is a turn of its own, and takes about ten times as long.
-const TURNS = Math.ceil((subject.startsWith('served') ? 200 : 1_200) / (steps * calls))
+const TURNS = Math.ceil((subject.startsWith('served') ? 500 : 1_200) / (steps * calls))
 
 const exporter = new InMemorySpanExporter()
 if (isTraced) {

@@ -108,6 +108,7 @@ describe('bobbin mcp', () => {
       'double',
       'test_echo',
       'test_die',
+      'test_stumble',
       'test_form',
       'ask',
     ])

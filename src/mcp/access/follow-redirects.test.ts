@@ -60,6 +60,20 @@ describe('oauthFetch', () => {
     expect(sent).toEqual([`GET ${METADATA}`, 'GET https://id.example/metadata'])
   })
 
+  it('takes the headers of the server to no other origin', async () => {
+    const seen: (string | null)[] = []
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const { url, headers } = new Request(input, init)
+      seen.push(headers.get('x-key'), headers.get('accept'))
+      if (!url.startsWith(SERVER.origin)) return Response.json({ ok: true })
+      return new Response(null, { status: 302, headers: { location: 'https://id.example/' } })
+    }
+    const ask = oauthFetch(SERVER, { 'x-key': 'secret' }, fetch)
+    const headers = { 'x-key': 'secret', accept: 'application/json' }
+    await ask(`${SERVER.origin}/.well-known/oauth-protected-resource`, { headers })
+    expect(seen).toEqual(['secret', 'application/json', null, 'application/json'])
+  })
+
   it.each(['http://127.0.0.1:6379/', 'http://login.example/', 'https://localhost/x'])(
     'follows no redirect of metadata to %s',
     async (location) => {

@@ -46,19 +46,24 @@ export function oauthFetch(
 ): typeof globalThis.fetch {
   const messages = boundedFetch(followRedirects(fetch, onlyOrigin(server)))
   const limits = { bytes: MAX_BYTES, streamed: false }
+  // The headers are chosen for each address: a redirect may lead from the server to another one.
+  const stripped: typeof globalThis.fetch = (input, init = {}) => {
+    const target = new URL(input instanceof Request ? input.url : input)
+    return fetch(target, { ...init, headers: carried(server, target, init, headers) })
+  }
   const reads = boundedFetch(
-    followRedirects(fetch, (target) => requireReachable(server, target)),
+    followRedirects(stripped, (target) => requireReachable(server, target)),
     limits,
   )
   // A code, a token or a secret goes to the address that was checked, and to no other origin.
-  const writes = (target: URL) => boundedFetch(followRedirects(fetch, onlyOrigin(target)), limits)
+  const writes = (target: URL) =>
+    boundedFetch(followRedirects(stripped, onlyOrigin(target)), limits)
   const refreshes = refreshesOf(provider)
   const ask = async (target: URL, init: RequestInit): Promise<Answer> => {
     const signal = init.signal ?? AbortSignal.timeout(ANSWER_MS)
-    const sent = { ...init, signal, headers: carried(server, target, init, headers) }
     const isRead = (init.method ?? 'GET') === 'GET'
     const answers = isRead ? reads : writes(target)
-    return read(await answers(target, sent).catch(unreachable))
+    return read(await answers(target, { ...init, signal }).catch(unreachable))
   }
   return async (input, init = {}) => {
     const target = new URL(input instanceof Request ? input.url : input)
